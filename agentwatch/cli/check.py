@@ -8,46 +8,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentwatch.agents import Agent
-from agentwatch.agents.found import Found, Reach
-from agentwatch.agents.opening import saved_source
+import click
+
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault, reading
-from agentwatch.catalog.places import Places, notes_of
-from agentwatch.cli.address import STDIN, Address, parse_address, source_at
+from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import in_runner, printable, say, xml_without_commands
-from agentwatch.cli.output import STDOUT, check_output, write_file
+from agentwatch.cli.parameters import ADDRESS, PATH, forced, printed_colour, since, stream_format, together
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.feed.feed import POLL_SECONDS, Feed
-from agentwatch.recording.acts import SessionActs
-from agentwatch.recording.lines import LineReader
-from agentwatch.recording.saved import SavedGrowth
-from agentwatch.rules.check.judge import Checked, Judge, blind, is_misused, partly_judged
-from agentwatch.rules.check.kinds import Rule, Severity, by_options, merged
-from agentwatch.rules.check.reports import (
-    Trial,
-    explained,
-    github_commands,
-    json_line,
-    junit_document,
-    name_of,
-    text_lines,
-    trial_json,
-    trial_lines,
-    verdict,
-)
-from agentwatch.rules.check.rule_file import read_rules, starter_path
-from agentwatch.rules.check.starter import starter, starter_of, starting_rules
-from agentwatch.rules.language.errors import RuleError
 from agentwatch.session.events import Outcome
-from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
+    from agentwatch.agents import Agent
+    from agentwatch.agents.found import Found
+    from agentwatch.cli.address import Address
+    from agentwatch.feed.feed import Feed
+    from agentwatch.recording.lines import LineReader
+    from agentwatch.rules.check.judge import Checked, Judge
+    from agentwatch.rules.check.kinds import Rule
+    from agentwatch.session.session import Session
     from agentwatch.sources.file import FileSource
     from agentwatch.sources.stores.intake import StoreSource
 
@@ -64,6 +48,122 @@ _MOST_SESSIONS = 1000
 _OWN = "agentwatch"
 
 
+_FORMATS = ("text", "json", "junit", "github")
+_rules = together(
+    click.option(
+        "--rules",
+        "files",
+        multiple=True,
+        type=PATH,
+        metavar="FILE",
+        help="Read rules from a TOML file.",
+    ),
+    click.option(
+        "--forbid",
+        "forbids",
+        multiple=True,
+        metavar="RULE",
+        help="No call may match: 'tool:edit outside:cwd'.",
+    ),
+    click.option(
+        "--require",
+        "requires",
+        multiple=True,
+        metavar="FACT",
+        help="Must hold at the end: result, integrity, text_matches_result, tests=green, acted:allow.",
+    ),
+    click.option(
+        "--limit",
+        "limits",
+        multiple=True,
+        metavar="NAME=N",
+        help="Maximum of: calls, failed, rejected, call, idle, elapsed, cost, tokens, context.",
+    ),
+)
+_printing = together(
+    click.option(
+        "--output-format",
+        type=click.Choice(_FORMATS),
+        default="text",
+        help="Print text (default), JSON, JUnit XML, or annotations of GitHub.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Same as --output-format json."),
+    click.option(
+        "--explain", "explains", is_flag=True, help="Print the calls that each rule checked and hit."
+    ),
+)
+_starting = together(
+    click.option("--init", "is_init", is_flag=True, help="Write a file of rules from the session ADDRESS."),
+    click.option("--starter", metavar="NAME", help="Write a set of rules to begin with: safe."),
+    click.option(
+        "-o",
+        "output",
+        type=PATH,
+        metavar="FILE",
+        help="With --init or --starter: write FILE; default: stdout.",
+    ),
+    forced,
+)
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("addresses", nargs=-1, metavar="[ADDRESS]...", type=ADDRESS)
+@_rules
+@_printing
+@click.option("--strict", "is_strict", is_flag=True, help="Exit 2 if a rule could not judge a call.")
+@click.option(
+    "--wait", "waits", is_flag=True, help="Follow recordings that are still being written to their end."
+)
+@click.option(
+    "--since",
+    "since_ms",
+    callback=since,
+    metavar="TIME",
+    help="Try the rules on the sessions of this machine that began since then: 7d, 2026-11-20.",
+)
+@_starting
+@printed_colour
+@stream_format
+def check(addresses: tuple[str, ...], **given: Any) -> int:
+    """Check recordings by rules: exit 1 if one is broken, else 0."""
+    from agentwatch.cli.options import Options
+
+    agent = Options(format=given["format"]).agent()
+    rules = Given(given["files"], given["forbids"], given["requires"], given["limits"])
+    output_format = "json" if given["as_json"] else given["output_format"]
+    starter = given["starter"]
+    if given["is_init"] or starter is not None:
+        if starter is not None and (given["is_init"] or addresses):
+            raise click.UsageError("--starter takes -o, and neither --init nor an ADDRESS")
+        if any(rules) or len(addresses) > 1 or given["since_ms"] is not None:
+            raise click.UsageError("--init takes one ADDRESS or none, -o and --format")
+        if given["is_forced"] and given["output"] is None:
+            raise click.UsageError("--force needs -o")
+        if starter is not None:
+            return write_set(starter, given["output"], is_forced=given["is_forced"])
+        words = addresses[0] if addresses else ""
+        return write_starter(words, given["output"], agent, is_forced=given["is_forced"])
+    if given["output"] is not None or given["is_forced"]:
+        raise click.UsageError("-o and --force need --init or --starter")
+    if given["explains"] and output_format != "text":
+        raise click.UsageError("--explain needs --output-format text; the other formats always contain it")
+    checked_rules = rules.rules()
+    if given["since_ms"] is not None:
+        if (
+            addresses
+            or given["waits"]
+            or given["is_strict"]
+            or given["explains"]
+            or output_format not in ("text", "json")
+        ):
+            raise click.UsageError("--since takes rules and --json; it finds the sessions itself")
+        return try_rules(checked_rules, given["since_ms"], as_json=output_format == "json")
+    if not addresses:
+        raise click.UsageError("name at least one ADDRESS; - is stdin")
+    switches = {name: given[name] for name in ("waits", "explains", "is_strict")}
+    return run_check(addresses, checked_rules, agent, output_format, **switches)
+
+
 class Given(NamedTuple):
     """The rules that the command line gives."""
 
@@ -75,6 +175,10 @@ class Given(NamedTuple):
     def rules(self) -> list[Rule]:
         """Return all rules. A `require` or `limit` of an option replaces the same one of a file. Raise
         `Fault` if there is no rule, or a rule cannot be read."""
+        from agentwatch.rules.check.kinds import by_options, merged
+        from agentwatch.rules.check.rule_file import read_rules
+        from agentwatch.rules.language.errors import RuleError
+
         found = [rule for path in self.files for rule in read_rules(path)]
         try:
             found = merged([*found, *by_options(self.forbids, self.requires, self.limits)])
@@ -103,12 +207,15 @@ def run_check(
     rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule that is not a warning had
     nothing to check.
     """
+    from agentwatch.rules.check.judge import Checked, blind, is_misused, partly_judged
+    from agentwatch.rules.check.reports import name_of
+
     checked, code = list[Checked](), 0
     progress = ShownProgress()
     for words in addresses:
         try:
             address = whole_address(words, waits=waits)
-            checked.append(check(address, rules, agent, progress.step("checking"), waits=waits))
+            checked.append(_checked(address, rules, agent, progress.step("checking"), waits=waits))
         except Fault as fault:
             progress.clear()
             say(str(fault))
@@ -130,6 +237,8 @@ def run_check(
 def whole_address(words: str, *, waits: bool = False) -> Address:
     """Return the address of a whole recording. Raise `Fault` if the address names a moment, or `waits` is set
     for a session of another machine."""
+    from agentwatch.cli.address import parse_address
+
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"check judges a whole recording, not a moment of it: {address.session}", USAGE)
@@ -140,6 +249,15 @@ def whole_address(words: str, *, waits: bool = False) -> Address:
 
 def _print(checked: Sequence[Checked], output_format: str, code: int, *, explains: bool) -> int:
     """Print the report, and return the exit code of printing."""
+    from agentwatch.rules.check.reports import (
+        explained,
+        github_commands,
+        json_line,
+        junit_document,
+        text_lines,
+        verdict,
+    )
+
     if output_format == "json":
         return print_json([json_line(checked, code)])
     if output_format == "junit":
@@ -153,7 +271,7 @@ def _print(checked: Sequence[Checked], output_format: str, code: int, *, explain
 
 def _print_document(data: bytes) -> int:
     """Print bytes as they are, and return the exit code."""
-    from agentwatch.cli.output import STDOUT, write_file  # 4 ms, for two formats only
+    from agentwatch.cli.output import STDOUT, write_file
 
     write_file(STDOUT, [data], replaces=False)
     return 0
@@ -170,7 +288,7 @@ class _Opened(NamedTuple):
     """Returns whether the file is still being written; None if something marks its end."""
 
 
-def check(
+def _checked(
     address: Address,
     rules: Sequence[Rule],
     agent: Agent | None,
@@ -182,6 +300,8 @@ def check(
     number of bytes read and the number of all bytes. `waits` says whether a recording that is still being
     written is followed to its end. Raise `Fault` if the recording cannot be read, or no known agent wrote
     it."""
+    from agentwatch.rules.check.judge import Checked
+
     began = time.monotonic()
     with judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
         session, judgements = feed.session, judge.judgements()
@@ -200,8 +320,13 @@ def judged(
 ) -> Iterator[tuple[Feed, Judge, bool]]:
     """Return the feed of a recording that was read to its end, its judge, and whether it is still written.
 
-    The recording is open until the end of the block. Arguments and faults are those of `check`.
+    The recording is open until the end of the block. Arguments and faults are those of `_checked`.
     """
+    from agentwatch.cli.address import STDIN
+    from agentwatch.feed.feed import Feed
+    from agentwatch.recording.acts import SessionActs
+    from agentwatch.rules.check.judge import Judge
+
     found = _open(address, waits=waits)
     with closing(found.source):
         feed = Feed(found.reader, agent)
@@ -224,6 +349,8 @@ def _open(address: Address, *, waits: bool) -> _Opened:
     """Open a recording; report on stderr if it is still being written and `waits` is not set."""
     from agentwatch.agents.opening import saved_source
     from agentwatch.agents.own_files import is_still_written
+    from agentwatch.cli.address import STDIN, source_at
+    from agentwatch.recording.saved import SavedGrowth
 
     path = address.path
     if path == STDIN:
@@ -263,6 +390,8 @@ def _has_changed(path: Path) -> bool:
 
 def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> None:
     """Read a recording to its end."""
+    from agentwatch.feed.feed import POLL_SECONDS
+
     poll_at = time.monotonic()
     while not feed.is_over:
         applied = feed.advance(_STEP_SECONDS)
@@ -286,6 +415,9 @@ def _faults(source: FileSource | StoreSource) -> str:
 def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
     """Print how often each rule would have fired in the newest 1,000 sessions that began since a time. The
     exit code is 1 if a rule would have fired, 2 if a rule that is not a warning had nothing to check."""
+    from agentwatch.rules.check.kinds import Severity
+    from agentwatch.rules.check.reports import Trial, trial_json, trial_lines
+
     trial, unreadable = Trial(rules), 0
     every = _changed_since(since_ms)
     progress = ShownProgress().step("reading sessions")
@@ -322,6 +454,9 @@ def _notes(count: int, unreadable: int) -> Iterator[str]:
 
 def _changed_since(since_ms: int) -> list[Found]:
     """Return the sessions that changed since a time: recordings of agentwatch first, then the newest."""
+    from agentwatch.agents.found import Reach
+    from agentwatch.catalog.places import Places, notes_of
+
     places = Places(os.environ, Path.home(), os.geteuid())
     every = {each.key: each for batch in places.first() for each in batch}
     for note in notes_of(places.problems.values()):
@@ -338,6 +473,11 @@ def _changed_ms(found: Found) -> int:
 
 def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -> Checked | None:
     """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch."""
+    from agentwatch.agents.opening import saved_source
+    from agentwatch.feed.feed import Feed
+    from agentwatch.recording.acts import SessionActs
+    from agentwatch.rules.check.judge import Checked, Judge
+
     if found.agent != _OWN and found.id in seen:
         return None
     with closing(saved_source(found.path)) as source:
@@ -361,6 +501,9 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
     """Write a file of rules, and return the exit code. `words` are empty for rules that suit many sessions.
     `output` is None for stdout. `agent` is None to detect it. Raise `Fault` if the recording cannot be read,
     or the file may not or cannot be written."""
+    from agentwatch.cli.output import check_output
+    from agentwatch.rules.check.starter import starter, starter_of, starting_rules
+
     if words:
         check_output(output, [words], is_forced=is_forced)
         progress = ShownProgress()
@@ -377,6 +520,9 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
 def write_set(name: str, output: Path | None, *, is_forced: bool) -> int:
     """Write a set of rules that is shipped, and return the exit code; arguments as of `write_starter`. Raise
     `Fault` if the name of the set is unknown, or the file cannot be written."""
+    from agentwatch.rules.check.rule_file import starter_path
+    from agentwatch.rules.language.errors import RuleError
+
     try:
         data = starter_path(name).read_bytes()
     except RuleError as error:
@@ -386,6 +532,8 @@ def write_set(name: str, output: Path | None, *, is_forced: bool) -> int:
 
 def _write(data: bytes, output: Path | None, *, is_forced: bool) -> int:
     """Write a file of rules, and return the exit code."""
+    from agentwatch.cli.output import STDOUT, check_output, write_file
+
     check_output(output, [], is_forced=is_forced)
     path = STDOUT if output is None else output
     write_file(path, [data], replaces=is_forced)

@@ -158,7 +158,7 @@ def watch_agent(
     """Start an agent and watch it; SIGINT and SIGTERM stop the agent too. `publication` is None if the
     session is not published. `started` is called when the agent was started. The exit code is the agent's own
     if the agent failed. Raise `Fault` if a file cannot be created, or the agent cannot start."""
-    from agentwatch.cli import ship_options as publishing
+    from agentwatch.cli import ship as publishing
     from agentwatch.screen.terminal.signals import HeldSignals
 
     options = _with_rules(options, is_started=True)

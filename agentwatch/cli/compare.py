@@ -5,34 +5,94 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentwatch.agents import Agent
+import click
+
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.cli.address import STDIN, Address, is_once, parse_address
-from agentwatch.cli.export import open_session
+from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import say
-from agentwatch.cli.options import Options
-from agentwatch.cli.output import STDOUT, check_output, write_file
+from agentwatch.cli.parameters import ADDRESS, PATH, forced, stream_format
 from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.output.compare.comparison import Side, compare, compare_several, side_of
-from agentwatch.output.compare.reports import (
-    WHOLE,
-    WIDTH,
-    Report,
-    json_pieces,
-    report_of,
-    several_json,
-    several_report,
-    text_lines,
-)
-from agentwatch.output.export.exported import Wanted
-from agentwatch.output.redact.mask import Masks
 from agentwatch.text.signs import MINUS
+
+if TYPE_CHECKING:
+    from agentwatch.agents import Agent
+    from agentwatch.cli.address import Address
+    from agentwatch.cli.options import Options
+    from agentwatch.output.compare.comparison import Side
+    from agentwatch.output.compare.reports import Report
 
 _REDACTED = ("markdown", "html")
 """The formats that are made to be given away."""
+
+
+FORMATS = ("text", "json", "markdown", "html")
+_WITH = "--with"
+
+
+class _CompareCommand(HelpfulCommand):
+    """A command whose option `--with` takes all addresses up to the next option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Repeat `--with` before each of its addresses, as click expects it."""
+        return super().parse_args(ctx, repeated(args))
+
+
+def repeated(args: list[str]) -> list[str]:
+    """Return arguments in which each address after `--with` has an option of its own.
+
+    Example:
+        >>> repeated(["a", "--with", "b", "c", "--json"])
+        ['a', '--with', 'b', '--with', 'c', '--json']
+    """
+    found: list[str] = []
+    is_after_with = False
+    for at, word in enumerate(args):
+        if word == "--":
+            return found + args[at:]
+        is_option = word.startswith("-") and word != "-"
+        if is_option:
+            is_after_with = word == _WITH
+        elif is_after_with and found[-1] != _WITH:
+            found.append(_WITH)
+        found.append(word)
+    return found
+
+
+@click.command(cls=_CompareCommand)
+@click.argument("addresses", metavar="A B", type=ADDRESS, nargs=-1, required=True)
+@click.option(
+    _WITH, "others", multiple=True, metavar="B…", help="Several runs a side: compare A1 A2 --with B1 B2."
+)
+@click.option("--all", "every", is_flag=True, help="List equal calls too.")
+@click.option("-p", "--print", "printing", is_flag=True, hidden=True)  # it always prints
+@click.option("--output-format", type=click.Choice(FORMATS), help="Format of the report (default: text).")
+@click.option("--json", "as_json", is_flag=True, help="Same as --output-format json.")
+@click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
+@forced
+@click.option("--raw", "is_raw", is_flag=True, help="markdown, html: leave secrets and personal data in.")
+@click.option("--no-color", is_flag=True, help="Use no colours (same as NO_COLOR).")
+@stream_format
+def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -> int:
+    """Show where two runs differ, or several runs a side.
+
+    A and B are addresses of sessions: see agentwatch --help.
+    """
+    from agentwatch.cli.options import Options
+
+    if not others and len(addresses) != 2:
+        raise click.UsageError("name two sessions; several runs a side: compare A1 A2 --with B1 B2")
+    if given["as_json"] and given["output_format"] not in (None, "json"):
+        raise click.UsageError("--json excludes another --output-format")
+    output_format = "json" if given["as_json"] else given["output_format"]
+    if given["is_forced"] and given["output"] is None:
+        raise click.UsageError("--force needs -o")
+    a, b = (addresses, others) if others else (addresses[:1], addresses[1:])
+    chosen = {name: given[name] for name in ("output", "is_forced", "every", "is_raw")}
+    request = Request(a, b, output_format or "text", **chosen)
+    return run_compare(request, Options(format=given["format"], no_color=given["no_color"]))
 
 
 class Request(NamedTuple):
@@ -68,6 +128,9 @@ class _Opened(NamedTuple):
 def run_compare(request: Request, options: Options) -> int:
     """Write the comparison, and return the exit code: 0 whether or not the sessions differ. Raise `Fault` if
     an address names a moment, or a session cannot be opened or is of no known agent."""
+    from agentwatch.output.compare.comparison import compare, compare_several
+    from agentwatch.output.compare.reports import json_pieces, report_of, several_json, several_report
+
     if options.no_color:
         os.environ["NO_COLOR"] = "1"
     progress = ShownProgress()
@@ -94,6 +157,9 @@ def run_compare(request: Request, options: Options) -> int:
 
 
 def _write_report(request: Request, report: Report, masked: list[str]) -> int:
+    from agentwatch.cli.output import STDOUT
+    from agentwatch.output.compare.reports import text_lines
+
     match request.output_format:
         case "markdown":
             from agentwatch.output.compare.reports import markdown_pieces
@@ -109,6 +175,8 @@ def _write_report(request: Request, report: Report, masked: list[str]) -> int:
 
 
 def _width() -> int:
+    from agentwatch.output.compare.reports import WHOLE, WIDTH
+
     if not os.isatty(1):
         return WHOLE
     from shutil import get_terminal_size  # imports lzma: 3 ms
@@ -118,6 +186,8 @@ def _width() -> int:
 
 def _write(request: Request, pieces: Iterable[bytes]) -> int:
     """Write one line of JSON."""
+    from agentwatch.cli.output import STDOUT
+
     if request.output in (None, STDOUT):
         return print_json(pieces)
 
@@ -129,12 +199,21 @@ def _write(request: Request, pieces: Iterable[bytes]) -> int:
 
 
 def _write_file(request: Request, pieces: Iterable[bytes]) -> int:
+    from agentwatch.cli.output import STDOUT, write_file
+
     write_file(request.output or STDOUT, pieces, replaces=request.is_forced)
     return 0
 
 
 def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Opened | int:
     """Open all sessions; of a stream of no known agent, return the exit code."""
+    from agentwatch.cli.address import is_once
+    from agentwatch.cli.export import open_session
+    from agentwatch.cli.output import check_output
+    from agentwatch.output.compare.comparison import side_of
+    from agentwatch.output.export.exported import Wanted
+    from agentwatch.output.redact.mask import Masks
+
     check_output(request.output, (*request.a, *request.b), is_forced=request.is_forced)
     addresses = [[_parsed(words) for words in side] for side in (request.a, request.b)]
     paths = [str(address.path) for side in addresses for address in side]
@@ -160,12 +239,16 @@ def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Op
 
 
 def _stream(path: Path) -> tuple[int, int]:
+    from agentwatch.cli.address import STDIN
+
     status = os.fstat(0) if path == STDIN else os.stat(path)
     return status.st_dev, status.st_ino
 
 
 def _parsed(words: str) -> Address:
     """Return the address of a whole session."""
+    from agentwatch.cli.address import parse_address
+
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"compare takes whole sessions, not a moment of one: {address.session}", USAGE)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 _INCOMPLETE = "agentwatch.incomplete"
 SUBCOMMANDS = {
     "acp": ("subcommands", "acp", "Start an editor's agent and record both directions."),
-    "check": ("check_options", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
-    "compare": ("compare_options", "compare", "Show where two runs differ, or several runs a side."),
+    "check": ("check", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
+    "compare": ("compare", "compare", "Show where two runs differ, or several runs a side."),
     "completion": ("subcommands", "completion", "Print the completion script of a shell."),
     "continue": ("subcommands", "continue_", "Continue a session that nobody holds, with a new prompt."),
     "demo": ("subcommands", "demo", "Replay a bundled session; needs no agent and no network."),
     "doctor": ("doctor", "doctor", "Print facts for a bug report, or the unknown parts of a FILE."),
-    "engine": ("engine_options", "engine", "Set up and check the NATS server to which machines publish."),
+    "engine": ("engine", "engine", "Set up and check the NATS server to which machines publish."),
     "export": ("export", "export", "Write a session as a file for others, redacted."),
     "hooks": ("subcommands", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
@@ -33,7 +33,7 @@ SUBCOMMANDS = {
     "run": ("subcommands", "run", "Start an agent and watch it; exit with the agent's exit code."),
     "schema": ("schema", "print_schema", "Print the JSON Schema of what a command prints as JSON."),
     "sessions": (
-        "sessions_options",
+        "sessions",
         "sessions",
         "List the sessions on this machine or on others, newest first.",
     ),

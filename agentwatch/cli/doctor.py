@@ -225,7 +225,7 @@ def _agents(environ: Mapping[str, str]) -> dict[str, object]:
     from agentwatch.agents.registry import hooked_agents
     from agentwatch.base.clock import now_ms
     from agentwatch.catalog.catalog import Machine
-    from agentwatch.cli.sessions_options import agent_names
+    from agentwatch.cli.sessions import agent_names
 
     machine = Machine(environ, Path.home())
     machine.wants_all = True

@@ -1,4 +1,4 @@
-"""The commands `engine init`, `engine limits` and `engine check`.
+"""The commands about engines: `engine init`, `engine limits`, `engine check` and `engine ship`.
 
 What `init` prints on stdout is the text of a configuration file as a whole: what was done is in its comments.
 """
@@ -9,28 +9,21 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.cli.config_file import read_machines
+from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import say
+from agentwatch.cli.parameters import PATH, age, size, together
+from agentwatch.cli.ship import given_in, logging_in
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.remote.chunk import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
-from agentwatch.remote.engine import (
-    CARD_STREAM,
-    STREAM,
-    EngineError,
-    Login,
-    SessionName,
-    Trouble,
-    is_publisher,
-    named,
-)
-from agentwatch.remote.login import check_extra, login_of, open_archive
 from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
+    from agentwatch.remote.engine import Login, SessionName
     from agentwatch.remote.nats.administration import Administrator, Server, Stream
 
 _ADMINISTRATOR = "admin"
@@ -54,6 +47,138 @@ NO_JETSTREAM = "JetStream is off: add `jetstream {}` to the server's configurati
 _DENIED = "this user may not do that; log in as the administrator, for example as nats://admin@HOST"
 
 
+class _HelpfulGroup(HelpfulCommand, click.Group):
+    """A group of commands with our way to print help."""
+
+    command_class = HelpfulCommand
+
+
+_login = together(
+    click.argument("address", metavar="ENGINE", type=str),
+    click.option(
+        "--credentials",
+        type=PATH,
+        metavar="FILE",
+        help="Log in with what FILE contains; only you may be able to read it.",
+    ),
+    click.option(
+        "--ca",
+        type=PATH,
+        metavar="FILE",
+        help="Trust the authority whose certificate is in FILE.",
+    ),
+)
+_max_bytes = click.option(
+    "--max-bytes", callback=size, metavar="SIZE", help="Keep at most SIZE of all sessions: 50GB."
+)
+
+
+@click.group(cls=_HelpfulGroup)
+def engine() -> None:
+    """Set up and check the NATS server to which machines publish."""
+
+
+@engine.command()
+@_login
+@click.option(
+    "--replicas",
+    type=click.Choice(("1", "3")),
+    metavar="N",
+    help="Keep each byte on 1 server, or on 3 of a cluster (default: 1).",
+)
+@_max_bytes
+@click.option(
+    "--publisher",
+    "publishers",
+    multiple=True,
+    metavar="NAME",
+    help="Print the permissions of this publisher.",
+)
+@click.option(
+    "--watcher", "watchers", multiple=True, metavar="NAME", help="Print the permissions of this watcher."
+)
+def init(
+    address: str,
+    credentials: Path | None,
+    ca: Path | None,
+    *,
+    replicas: str | None,
+    max_bytes: int | None,
+    publishers: tuple[str, ...],
+    watchers: tuple[str, ...],
+) -> int:
+    """Make the streams, and print the permissions for all users."""
+    check_limits(max_bytes, None)
+    shown = Users(publishers or ("ci",), watchers or ("watcher",))
+    check_users(shown)
+    found = login((address, credentials, ca))
+    with administrator(found) as opened:
+        server = opened.server()
+        if not server.has_jetstream:
+            raise Fault(f"{found.address}: {NO_JETSTREAM}", USAGE)
+        if replicas == "3" and not server.is_clustered:
+            raise Fault("--replicas 3: a single server keeps 1 replica; 3 need a cluster of three", USAGE)
+        for warning in warnings(server, found):
+            say(f"{found.address}: {warning}")
+        done = _made(opened, None if replicas is None else int(replicas), max_bytes)
+    return print_lines([*done, *_EXPLANATION.splitlines(), *_configuration(shown)])
+
+
+@engine.command()
+@_login
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def check(address: str, credentials: Path | None, ca: Path | None, *, as_json: bool) -> int:
+    """Print the version, the streams and how full they are."""
+    asked = login((address, credentials, ca))
+    with administrator(asked) as opened:
+        found = _found(asked, opened)
+    if not as_json:
+        return print_lines(_lines(found))
+    import orjson
+
+    return print_json([orjson.dumps(_object(found))])
+
+
+@engine.command()
+@_login
+@_max_bytes
+@click.option("--age", "age_ms", callback=age, metavar="AGE", help="Keep the bytes for this time: 7d.")
+def limits(
+    address: str, credentials: Path | None, ca: Path | None, *, max_bytes: int | None, age_ms: int | None
+) -> int:
+    """Print the limits of the streams, or change them."""
+    from agentwatch.remote.engine import CARD_STREAM
+
+    check_limits(max_bytes, age_ms)
+    with administrator(login((address, credentials, ca))) as opened:
+        chunks, cards = _streams(opened)
+        if max_bytes is not None:
+            check_size(max_bytes, chunks)
+        age = None if age_ms is None else age_ms // 1000
+        if max_bytes is not None or age is not None:
+            _change(opened, max_bytes, age)
+        if age is not None and cards.max_age is not None and age > cards.max_age:
+            opened.change(CARD_STREAM, max_age=age)  # the bytes of a session without a card cannot be found
+        return print_lines(lines_of(*_streams(opened)))
+
+
+@engine.command()
+@click.option("--to", metavar="ENGINE", help="The engine: nats://HOST, or its name in the settings.")
+@click.option(
+    "--all",
+    "ships_all",
+    is_flag=True,
+    help="Ship every session that was published in part; with --to, every one that runs.",
+)
+@logging_in
+@click.argument("sessions", nargs=-1, metavar="[ADDRESS]...")
+def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login: Any) -> int:
+    """Copy saved sessions to an engine, and follow those that run."""
+    from agentwatch.cli.ship import run_ship
+
+    return run_ship(sessions, to, given_in(login), ships_all=ships_all)
+
+
 class Users(NamedTuple):
     """The users whose permissions are to be printed."""
 
@@ -61,28 +186,9 @@ class Users(NamedTuple):
     watchers: Sequence[str]
 
 
-def run_init(asked: Asked, *, replicas: int | None, max_bytes: int | None, users: Users) -> int:
-    """Make the streams or bring them up to date, print what was done and the users, and return the exit code.
-    Limits that are not asked for stay as they are. Without `users`, there is one of each kind with the name
-    of its kind. Raise `Fault` if a name or a limit is invalid, or the engine refuses something."""
-    check_limits(max_bytes, None)
-    shown = Users(users.publishers or ("ci",), users.watchers or ("watcher",))
-    check_users(shown)
-    found = login(asked)
-    with administrator(found) as opened:
-        server = opened.server()
-        if not server.has_jetstream:
-            raise Fault(f"{found.address}: {NO_JETSTREAM}", USAGE)
-        if replicas == 3 and not server.is_clustered:
-            raise Fault("--replicas 3: a single server keeps 1 replica; 3 need a cluster of three", USAGE)
-        for warning in warnings(server, found):
-            say(f"{found.address}: {warning}")
-        done = _made(opened, replicas, max_bytes)
-    return print_lines([*done, *_EXPLANATION.splitlines(), *_configuration(shown)])
-
-
 def check_users(users: Users) -> None:
     """Check the names of users. Raise `Fault` if a name cannot be used, or a user has two."""
+    from agentwatch.remote.engine import is_publisher
     from agentwatch.remote.nats.administration import can_watch
 
     for name in users.publishers:
@@ -98,6 +204,7 @@ def check_users(users: Users) -> None:
 
 def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) -> list[str]:
     """Make the streams, and return a comment for each about what was done."""
+    from agentwatch.remote.engine import EngineError, Trouble
     from agentwatch.remote.nats.administration import STREAMS
 
     before = {name: opened.stream(name) for name in STREAMS}
@@ -154,23 +261,9 @@ def _indented(block: str) -> Iterator[str]:
     return (f"    {line}" for line in block.splitlines())
 
 
-def run_limits(asked: Asked, *, max_bytes: int | None, age_ms: int | None) -> int:
-    """Print the limits after they were changed, and return the exit code. Limits that are None stay. Raise
-    `Fault` if a limit makes no sense, or the engine refuses it."""
-    check_limits(max_bytes, age_ms)
-    with administrator(login(asked)) as opened:
-        chunks, cards = _streams(opened)
-        if max_bytes is not None:
-            check_size(max_bytes, chunks)
-        age = None if age_ms is None else age_ms // 1000
-        if max_bytes is not None or age is not None:
-            _change(opened, max_bytes, age)
-        if age is not None and cards.max_age is not None and age > cards.max_age:
-            opened.change(CARD_STREAM, max_age=age)  # the bytes of a session without a card cannot be found
-        return print_lines(lines_of(*_streams(opened)))
-
-
 def _change(opened: Administrator, max_bytes: int | None, age: int | None) -> None:
+    from agentwatch.remote.engine import STREAM, EngineError, Trouble
+
     try:
         opened.change(STREAM, max_bytes=max_bytes, max_age=age)
     except EngineError as error:
@@ -182,6 +275,8 @@ def _change(opened: Administrator, max_bytes: int | None, age: int | None) -> No
 def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
     """Check limits that an administrator asks for. Raise `Fault` if one makes no sense; the message says
     why."""
+    from agentwatch.remote.chunk import SESSION_BYTES
+
     if max_bytes is not None and max_bytes < SESSION_BYTES:
         raise Fault(f"--max-bytes: a single session may have {byte_size(SESSION_BYTES)}", USAGE)
     if age_ms is not None and age_ms < _HOUR * 1000:
@@ -203,6 +298,8 @@ def check_size(max_bytes: int, chunks: Stream) -> None:
 
 def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
     """Yield the limits, one in a line, with what happens when one is reached."""
+    from agentwatch.remote.chunk import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
+
     size = "no limit but the account's" if chunks.max_bytes is None else byte_size(chunks.max_bytes)
     yield f"all sessions      {size}: then nothing more is stored"
     yield f"a session         {byte_size(SESSION_BYTES)}: the publisher stops there, and its card says so"
@@ -230,6 +327,8 @@ def age_words(seconds: int | None) -> str:
 
 
 def _streams(opened: Administrator) -> tuple[Stream, Stream]:
+    from agentwatch.remote.engine import CARD_STREAM, STREAM
+
     chunks, cards = opened.stream(STREAM), opened.stream(CARD_STREAM)
     if chunks is None or cards is None:
         raise Fault("the streams do not exist yet: run agentwatch engine init first", USAGE)
@@ -249,19 +348,8 @@ class Found(NamedTuple):
     """How many cards a watcher is shown; None if they were not read."""
 
 
-def run_status(asked: Asked, *, as_json: bool) -> int:
-    """Print the state of an engine, and return the exit code. Raise `Fault` if the engine cannot be reached,
-    or refuses the login."""
-    with administrator(login(asked)) as opened:
-        found = _found(login(asked), opened)
-    if not as_json:
-        return print_lines(_lines(found))
-    import orjson
-
-    return print_json([orjson.dumps(_object(found))])
-
-
 def _found(given: Login, opened: Administrator) -> Found:
+    from agentwatch.remote.engine import EngineError, Trouble
     from agentwatch.remote.nats.administration import STREAMS
 
     server = opened.server()
@@ -278,6 +366,9 @@ def _found(given: Login, opened: Administrator) -> Found:
 
 def _card_count(given: Login) -> int | None:
     """Return how many sessions a watcher can list; None if the user may not watch."""
+    from agentwatch.remote.engine import EngineError, Trouble
+    from agentwatch.remote.login import open_archive
+
     archive = open_archive(given)
     try:
         cards = archive.cards()
@@ -357,6 +448,9 @@ def _object(found: Found) -> dict[str, object]:
 def login(asked: Asked) -> Login:
     """Return how to log in to the engine that the user names. Raise `Fault` if the settings do not have it,
     the address names a session, or the credentials cannot be read."""
+    from agentwatch.cli.config_file import read_machines
+    from agentwatch.remote.login import login_of
+
     words, file, ca = asked
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
@@ -371,6 +465,9 @@ def login(asked: Asked) -> Login:
 def administrator(found: Login) -> Iterator[Administrator]:
     """Connect to an engine as its administrator, and report its errors as faults. Raise `Fault` if the extra
     is not installed, or the engine has refused something or does not answer."""
+    from agentwatch.remote.engine import EngineError, named
+    from agentwatch.remote.login import check_extra
+
     check_extra()
     from agentwatch.remote.nats.administration import Administrator
     from agentwatch.remote.nats.errors import NOT_ALLOWED

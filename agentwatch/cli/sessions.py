@@ -6,39 +6,28 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentwatch.agents.found import OWN, Key
+import click
+
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
-from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.hiding import is_hidden, root
-from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Group
-from agentwatch.cli.address import ENGINE, HERE
+from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import confirmed, say
-from agentwatch.cli.sessions_options import Pruning
+from agentwatch.cli.parameters import age, printed_colour, since, together
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.recording.saved_sessions import Prunable, SavedStem, delete_session, prunable, saved_stems
-from agentwatch.recording.store import sessions_folder
-from agentwatch.screen.screens.sessions.cells import (
-    LEAST_FOR_ONE_ROW,
-    NO_ROWS,
-    columns_for,
-    grown,
-    heading,
-    whole_columns,
-    wide_row,
-)
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, columns, fitted, safe_line, styled
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
+if TYPE_CHECKING:
+    from agentwatch.agents.found import Key
+    from agentwatch.catalog.row import Row
+    from agentwatch.recording.saved_sessions import Prunable, SavedStem
+
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""
-_FOLDED = frozenset({Group.YOUR_TURN, Group.ENDED})
-"""The groups in which the list folds the sessions that other programs have started for one prompt."""
 _WIDTH = 100
 """The width of a terminal that does not say it."""
 _LEAST_ID = 8
@@ -46,6 +35,161 @@ _MOST_WHOLE = 1000
 """The characters of an id that are printed elsewhere than on a terminal."""
 _MOST_ID = 25
 """The length of the stems that agentwatch gives. A longer beginning of an id is not shown."""
+
+
+class Pruning(NamedTuple):
+    """What `--prune` does."""
+
+    older_ms: int | None
+    """The age from which recordings are deleted, in milliseconds; None for the one in the settings."""
+    keeps_bookmarked: bool
+    is_sure: bool
+    """Whether they are deleted without a question."""
+    is_dry: bool
+    """Whether nothing is deleted, nor asked."""
+
+
+def _known_agents(_ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
+    return _known(option, names, agent_names()) if names else frozenset()
+
+
+def _known_states(_ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
+    if not names:
+        return frozenset()
+    from agentwatch.output.session_rows import state_names
+
+    typed = [name.replace(" ", "-") for name in state_names()]
+    found = _known(option, tuple(name.replace(" ", "-") for name in names), typed)
+    return frozenset(name.replace("-", " ") for name in found)
+
+
+def _known(option: click.Parameter, names: tuple[str, ...], known: list[str]) -> frozenset[str]:
+    for name in names:
+        if name not in known:
+            raise click.UsageError(f"{option.opts[0]}: {name!r} is not one of: {', '.join(known)}")
+    return frozenset(names)
+
+
+def agent_names() -> list[str]:
+    """Return the short names of all agents whose sessions are found."""
+    from agentwatch.agents.found import OWN
+    from agentwatch.agents.registry import known_agents, programs
+
+    formats = (agent.agent or agent.name for agent in known_agents())
+    return sorted({*formats, *(program.name for program in programs()), OWN})
+
+
+_choosing = together(
+    click.option("--all", "shows_all", is_flag=True, help="Print hidden sessions too."),
+    click.option(
+        "--agent",
+        "agents",
+        multiple=True,
+        callback=_known_agents,
+        metavar="NAME",
+        help="Print only sessions of this agent.",
+    ),
+    click.option(
+        "--state",
+        "states",
+        multiple=True,
+        callback=_known_states,
+        metavar="NAME",
+        help="Print only sessions in this state: working, asks, your-turn, …",
+    ),
+    click.option(
+        "--since",
+        "since_ms",
+        callback=since,
+        metavar="TIME",
+        help="Print only sessions with activity since then: 2h, 2026-11-20.",
+    ),
+    click.option("--repo", default="", metavar="NAME", help="Print only sessions in this repository."),
+)
+_pruning = together(
+    click.option(
+        "--prune", "is_pruned", is_flag=True, help="Delete old recordings of agentwatch; asks first."
+    ),
+    click.option(
+        "--older",
+        "older_ms",
+        callback=age,
+        metavar="AGE",
+        help="With --prune: those older than 30d, 12h, 4w.",
+    ),
+    click.option("--keep-bookmarked", is_flag=True, help="With --prune: keep those with bookmarks."),
+    click.option("--dry-run", is_flag=True, help="With --prune: only print what would be deleted."),
+    click.option("--yes", is_flag=True, help="With --prune: delete without asking."),
+)
+
+_indexing = click.option(
+    "--index", "is_indexed", is_flag=True, help="Update the SQLite index of all calls, and print its path."
+)
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("machines", nargs=-1, metavar="[MACHINE]...")
+@_choosing
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
+@_pruning
+@_indexing
+@printed_colour
+def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
+    """List the sessions on this machine or on others, newest first."""
+    check_here(given, machines)
+
+    if is_indexing(given, as_json=as_json):
+        from agentwatch.cli.index import update_index
+
+        return update_index()
+    if (asked := pruning_of(given, as_json=as_json)) is not None:
+        return prune(asked)
+    return list_sessions(wanted_of(given), machines, as_json=as_json)
+
+
+def wanted_of(given: dict[str, Any]) -> Wanted:
+    """Return which sessions are printed."""
+    return Wanted(**{name: given[name] for name in Wanted._fields})
+
+
+def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
+    """Return what `--prune` does; None if it is not given. Raise `UsageError` if an option needs `--prune`,
+    or excludes it."""
+    beside = {
+        "--older": given["older_ms"] is not None,
+        "--keep-bookmarked": given["keep_bookmarked"],
+        "--dry-run": given["dry_run"],
+        "--yes": given["yes"],
+    }
+    if not given["is_pruned"]:
+        for name, is_given in beside.items():
+            if is_given:
+                raise click.UsageError(f"{name} needs --prune")
+        return None
+    listing = ("shows_all", "agents", "states", "repo")
+    if as_json or any(given[name] for name in listing) or given["since_ms"] is not None:
+        raise click.UsageError("--prune chooses recordings by --older and --keep-bookmarked only")
+    if given["yes"] and given["dry_run"]:
+        raise click.UsageError("--yes excludes --dry-run")
+    return Pruning(given["older_ms"], given["keep_bookmarked"], given["yes"], given["dry_run"])
+
+
+def check_here(given: dict[str, Any], machines: tuple[str, ...]) -> None:
+    """Check that an option about the files of this machine is given without a MACHINE. Raise `UsageError` if
+    it is not."""
+    for name, is_given in (("--prune", given["is_pruned"]), ("--index", given["is_indexed"])):
+        if is_given and machines:
+            raise click.UsageError(f"{name} is about this machine; it excludes MACHINE")
+
+
+def is_indexing(given: dict[str, Any], *, as_json: bool) -> bool:
+    """Return whether the index is updated. Raise `UsageError` if another option is given: the index holds all
+    sessions."""
+    if given.pop("is_indexed") is False:
+        return False
+    if as_json or any(value for value in given.values() if value != frozenset()):
+        raise click.UsageError("--index excludes other options: it holds all sessions")
+    return True
 
 
 def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> int:
@@ -58,6 +202,10 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     one JSON object per line instead of a table. Raise `Fault` if a word names no machine, or a machine cannot
     be listed as it is named.
     """
+    from agentwatch.cli.address import HERE
+    from agentwatch.recording.saved_sessions import saved_stems
+    from agentwatch.recording.store import sessions_folder
+
     at_ms = now_ms()
     if machines:
         rows, code = of_machines(machines, wants_all=wanted.has_old)
@@ -86,6 +234,9 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
 
 def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
     """Return the rows of this machine; of sessions that are not wanted, no line need be read."""
+    from agentwatch.agents.found import OWN
+    from agentwatch.catalog.catalog import Machine
+
     machine = Machine(os.environ, Path.home())
     machine.wants_all, machine.since_ms = wanted.has_old, wanted.since_ms
     machine.agents = frozenset() if OWN in wanted.agents else wanted.agents
@@ -163,6 +314,8 @@ class Wanted(NamedTuple):
 
     def matches(self, row: Row) -> bool:
         """Return whether a session matches the options, hidden or not."""
+        from agentwatch.agents.found import OWN
+
         if self.agents and row.agent not in self.agents and not (row.is_own and OWN in self.agents):
             return False
         if self.states and row.standing.state.value not in self.states:
@@ -192,6 +345,9 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
     """Return the sessions that are printed. Subagents are left out like in the list, unless they ask the
     user. Sessions of other programs for one prompt are left out once they have ended. `--since` takes the
     place of the limit of a week."""
+    from agentwatch.catalog.hiding import is_hidden, root
+    from agentwatch.catalog.standing import Group
+
     kept: list[Row] = []
     older = one_liners = subagents = 0
     for row in rows.values():
@@ -203,7 +359,7 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
             subagents += 1
         elif row.is_archived or (wanted.since_ms is None and is_hidden(row, now_ms)):
             older += 1
-        elif row.is_one_liner and row.group in _FOLDED:
+        elif row.is_one_liner and row.group in (Group.YOUR_TURN, Group.ENDED):  # which the list folds
             one_liners += 1
         else:
             kept.append(row)
@@ -223,23 +379,25 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
     and texts are whole. `every` has all sessions: the beginnings of the ids differ from those of every other
     one. `width` is None if the lines are not printed on a terminal.
     """
+    from agentwatch.screen.screens.sessions import cells
+
     if not rows:
         return
-    needed = grown(NO_ROWS, rows, now_ms)
+    needed = cells.grown(cells.NO_ROWS, rows, now_ms)
     if width is None:
         ids = [safe_line((place + name)[:_MOST_WHOLE]) for place, name in map(_named, rows)]
         id_width = max(map(columns, ids))
-        shown = whole_columns(rows, needed, now_ms)
+        shown = cells.whole_columns(rows, needed, now_ms)
     else:
         lengths = _unambiguous({_named(row)[1] for row in every})
         ids = [safe_line(place + name[: lengths.get(name, _LEAST_ID)]) for place, name in map(_named, rows)]
         places = max(columns(safe_line(place)) for place, _ in map(_named, rows))
         id_width = min(max(map(columns, ids)), places + _MOST_ID)
-        shown = columns_for(max(width - id_width - 2, LEAST_FOR_ONE_ROW), needed)
-        [(names, style)] = heading(shown)
+        shown = cells.columns_for(max(width - id_width - 2, cells.LEAST_FOR_ONE_ROW), needed)
+        [(names, style)] = cells.heading(shown)
         yield styled((SafeText(f"{fitted(SafeText('id'), id_width)}  {names}".rstrip()), style))
     for row, beginning in zip(rows, ids, strict=True):
-        pieces = wide_row(row, shown, now_ms, 0)
+        pieces = cells.wide_row(row, shown, now_ms, 0)
         while not pieces[-1][0].strip():
             pieces.pop()
         *pieces, (last, style) = pieces
@@ -252,6 +410,8 @@ def _named(row: Row) -> tuple[str, str]:
 
     The token of a publisher is left out: the beginning of the id names a session on an engine.
     """
+    from agentwatch.cli.address import ENGINE
+
     if not row.address:
         return "", row.id
     place, slash, name = row.address.rpartition("/")
@@ -281,6 +441,9 @@ def prune(asked: Pruning) -> int:
     cannot be deleted. Raise `Fault` if neither an option nor the settings name an age, or the folder of
     sessions cannot be read.
     """
+    from agentwatch.recording.saved_sessions import prunable
+    from agentwatch.recording.store import sessions_folder
+
     older_ms = asked.older_ms
     if older_ms is None:
         from agentwatch.cli.config_file import read_keep_ms
@@ -322,6 +485,8 @@ def _say_kept(found: Prunable) -> None:
 
 def _delete(found: Prunable) -> int:
     """Delete sessions, report each that cannot be deleted, and return the exit code."""
+    from agentwatch.recording.saved_sessions import delete_session
+
     deleted = freed = 0
     for stem in found.sessions:
         try:

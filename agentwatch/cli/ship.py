@@ -1,4 +1,4 @@
-"""The command `ship`: copies saved sessions to an engine, and follows those that run."""
+"""Publishes sessions to engines: `engine ship`, and the options of `run` that publish its session."""
 
 from __future__ import annotations
 
@@ -7,30 +7,137 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from agentwatch.agents.opening import store_for
 from agentwatch.base.config import EngineSettings
 from agentwatch.base.faults import USAGE, Fault, cannot_open
-from agentwatch.cli.address import is_once, whole
-from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.messages import internal_error, say
-from agentwatch.recording.saved_sessions import is_recorded
-from agentwatch.recording.store import SessionFiles, saved_recordings
-from agentwatch.remote.address import EngineAddress
-from agentwatch.remote.copying import is_news
-from agentwatch.remote.login import check_extra
-from agentwatch.remote.publish.process import Job, ship, ship_all
-from agentwatch.remote.publish.publication import Given, Target, target_of
-from agentwatch.remote.publish.sidecar import Shipped, ShipState, forget, is_saved, read_shipped, unsent
+from agentwatch.cli.options import Options
+from agentwatch.cli.parameters import PATH, together
 from agentwatch.text.amounts import byte_size
+
+if TYPE_CHECKING:
+    from agentwatch.remote.address import EngineAddress
+    from agentwatch.remote.publish.process import Job
+    from agentwatch.remote.publish.publication import Given, Publication, Target
+    from agentwatch.remote.publish.sidecar import Shipped
+    from agentwatch.sources.agent import AgentSource
 
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 2.0
 _PROGRESS_BYTES = 1 << 20
 """Less than this is sent at once, which needs no line."""
+
+
+_ENGINE = "ENGINE"
+WAIT_SECONDS = 10.0
+
+logging_in = together(
+    click.option("--publish-as", metavar="NAME", help="Publish as NAME (default: the user, or the host)."),
+    click.option("--publish-ca", type=PATH, metavar="FILE", help="Trust the certificates in FILE."),
+    click.option("--publish-plaintext", is_flag=True, help="Allow a connection without TLS."),
+    click.option("--credentials", type=PATH, metavar="FILE", help="Log in with the credentials in FILE."),
+)
+publishing = together(
+    click.option(
+        "--publish",
+        metavar=_ENGINE,
+        help="Publish the session to nats://HOST, or to an engine that the settings name.",
+    ),
+    click.option("--no-publish", is_flag=True, help="Do not publish the session, even if the settings do."),
+    click.option(
+        "--publish-wait",
+        type=click.FloatRange(0, 3600),
+        default=WAIT_SECONDS,
+        metavar="SECONDS",
+        help="Wait at the end until the engine has everything, at most SECONDS (default: 10).",
+    ),
+    logging_in,
+)
+_LOGGING_IN = ("publish_as", "publish_ca", "publish_plaintext", "credentials")
+_UNRECORDED = "not published: no recording is kept"
+_NAMES = ("publish", "no_publish", "publish_wait", *_LOGGING_IN)
+
+
+def taken(given: dict[str, Any]) -> dict[str, Any]:
+    """Remove the options about publishing from the options of `run`, and return them."""
+    return {name: given.pop(name) for name in _NAMES}
+
+
+def publication_of(
+    asked: Mapping[str, Any], options: Options, environ: Mapping[str, str] = os.environ
+) -> Publication | None:
+    """Return how the session is to be published; None if it is not. Nothing is connected or started. Raise
+    `UsageError` if the options exclude each other, and `Fault` if the engine is not known, its client is not
+    installed, or the credentials cannot be read."""
+    words = asked["publish"]
+    if words is not None and asked["no_publish"]:
+        raise click.UsageError("--publish excludes --no-publish")
+    if words is not None and options.no_record:
+        raise click.UsageError("--publish needs a recording; it excludes --no-record")
+    if asked["no_publish"]:
+        return None
+    from agentwatch.cli.config_file import read_machines
+
+    machines = read_machines(environ)
+    words = words or machines.publish
+    if not words:
+        if used := [name for name in _LOGGING_IN if asked[name]]:
+            raise click.UsageError(f"--{used[0].replace('_', '-')} needs --publish")
+        return None
+    if options.no_record:
+        say(_UNRECORDED)
+        return None
+    from agentwatch.remote.login import check_extra
+    from agentwatch.remote.publish.publication import Publication, target_of
+
+    check_extra()
+    given = given_in(asked)
+    return Publication(target_of(words, machines.engines, environ, given), asked["publish_wait"], given)
+
+
+def given_in(asked: Mapping[str, Any]) -> Given:
+    """Return what options say about an engine, beside its address."""
+    from agentwatch.remote.publish.publication import Given
+
+    return Given(
+        asked["publish_as"] or "", asked["credentials"], asked["publish_ca"], bool(asked["publish_plaintext"])
+    )
+
+
+def begin(publication: Publication, source: AgentSource, options: Options) -> None:
+    """Begin to publish the recording of an agent that was started; a failure is one line on stderr."""
+    if source.path is None:
+        say(_UNRECORDED)
+        return
+    try:
+        publication.start(source.path)
+    except OSError as error:
+        say(f"not published: {(error.strerror or str(error)).lower()}; run: {publication.command()}")
+        return
+    if options.prints():
+        say(f"publishing to {publication.host}")
+    source.written.publication = publication
+
+
+def end(publication: Publication, source: AgentSource, most_seconds: float = float("inf")) -> None:
+    """Wait until everything is published, but not too long, and report what is not. If the agent of the
+    source continues, so does the publication. It waits at most `most_seconds`, if that is less than what the
+    user has asked for."""
+    if source.is_live:
+        return
+    try:
+        is_done = publication.wait(most_seconds)
+    except KeyboardInterrupt:
+        is_done = False
+    from agentwatch.remote.copying import is_news
+
+    if is_news(publication.engine, warning := publication.warning()):
+        say(warning)
+    if not is_done:
+        say(publication.unsent())
 
 
 class Request(NamedTuple):
@@ -46,6 +153,8 @@ class Request(NamedTuple):
     def target(self, before: Shipped | None) -> Target:
         """Return the engine of a session. `before` is what was noted of the session when it was shipped
         before. Raise `Fault` if no engine is named, or it cannot be used."""
+        from agentwatch.remote.publish.publication import target_of
+
         words = self.to or (before.to if before is not None else self.by_default)
         if not words:
             raise Fault("no engine is known: name it with --to nats://HOST", USAGE)
@@ -57,6 +166,10 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     """Ship sessions until the engine has them, and return the exit code. `to` is the address or name of the
     engine. `ships_all` ships each recording that was begun and is not complete; with `to` also those that
     run. Raise `Fault` if a session or an engine cannot be used."""
+    from agentwatch.cli.config_file import read_machines
+    from agentwatch.remote.login import check_extra
+    from agentwatch.remote.publish.process import ship_all
+
     if bool(sessions) is ships_all:
         raise click.UsageError("ship needs either ADDRESS or --all")
     check_extra()
@@ -81,6 +194,12 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
 
 
 def _job(words: str, request: Request) -> Job:
+    from agentwatch.agents.opening import store_for
+    from agentwatch.cli.address import is_once, whole
+    from agentwatch.recording.store import SessionFiles
+    from agentwatch.remote.publish.process import Job
+    from agentwatch.remote.publish.sidecar import read_shipped
+
     named = whole(words, "ship")
     path = named if is_once(named) else Path(os.path.realpath(named))
     try:
@@ -95,6 +214,11 @@ def _job(words: str, request: Request) -> Job:
 
 def _unfinished(request: Request, shown: _Shown) -> Iterator[Job]:
     """Yield the recordings that were begun and are not complete, and with an engine given those that run."""
+    from agentwatch.recording.saved_sessions import is_recorded
+    from agentwatch.recording.store import SessionFiles, saved_recordings
+    from agentwatch.remote.publish.process import Job
+    from agentwatch.remote.publish.sidecar import ShipState, forget, read_shipped, unsent
+
     try:
         saved, others = saved_recordings(), unsent()
     except OSError as error:
@@ -122,6 +246,8 @@ def _unfinished(request: Request, shown: _Shown) -> Iterator[Job]:
 
 def _name(recording: Path) -> str:
     """Return what names a recording on the command line."""
+    from agentwatch.remote.publish.sidecar import is_saved
+
     return recording.stem if is_saved(recording) else str(recording)
 
 
@@ -144,6 +270,9 @@ class _Shown:
 
     def ship(self, job: Job) -> None:
         """Ship one session."""
+        from agentwatch.remote.publish.process import ship
+        from agentwatch.remote.publish.sidecar import ShipState
+
         name = _name(job.recording)
         reported = _Reported()
 
@@ -170,6 +299,8 @@ class _Shown:
 
     def _warn(self, shipped: Shipped, engine: EngineAddress) -> None:
         """Print what the user should know about an engine, once for all its sessions."""
+        from agentwatch.remote.copying import is_news
+
         with self._lock:
             if shipped.warning == self._warned.get(shipped.to, ""):
                 return

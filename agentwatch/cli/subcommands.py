@@ -23,7 +23,7 @@ from agentwatch.cli.parameters import (
     stream_format,
     together,
 )
-from agentwatch.cli.ship_options import publishing
+from agentwatch.cli.ship import publishing
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -66,7 +66,7 @@ _pacing = together(
 def run(command: tuple[str, ...], **given: Any) -> int:
     """Start an agent and watch it; exit with the agent's exit code."""
     from agentwatch.cli.commands import watch_agent
-    from agentwatch.cli.ship_options import publication_of, taken
+    from agentwatch.cli.ship import publication_of, taken
 
     asked, options = taken(given), options_of(given)
     return watch_agent(command, options, publication_of(asked, options))
@@ -101,7 +101,7 @@ def continue_(
     permissions of the session, recorded and watched as by run.
     """
     from agentwatch.cli.continuing import continue_session
-    from agentwatch.cli.ship_options import publication_of, taken
+    from agentwatch.cli.ship import publication_of, taken
 
     asked, options = taken(given), options_of(given)
     publication = None if is_dry_run or is_queued else publication_of(asked, options)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.compare_options import repeated
+from agentwatch.cli.compare import repeated
 from tests.builders.compared_runs import Run, run_tests, shell
 from tests.conftest import case
 from tests.harness.program import ran

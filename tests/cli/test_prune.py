@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.cli import sessions as command
-from agentwatch.cli.sessions_options import Pruning
+from agentwatch.cli.sessions import Pruning
 from agentwatch.recording.write_lock import hold
 from tests.builders.machine.rows import MARKED, names, save
 from tests.conftest import case
