@@ -5,6 +5,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+HERE = "."
+"""This machine, in a list of machines."""
+SSH, ENGINE = "ssh://", "nats://"
+"""The beginnings of remote addresses."""
+
 
 class EngineSettings(NamedTuple):
     """An engine in the settings: `[engines.NAME]`."""

@@ -1,34 +1,35 @@
-"""Parses an ADDRESS of the command line: a recording or a session, and a moment or a call in it."""
+"""Finds what an ADDRESS names: a recording or a session, here or fetched, and a moment or a call in it."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from agentwatch.base.config import ENGINE, SSH
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.cli.messages import ShownProgress, printable, say
 from agentwatch.recording.lines import LineReader
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
     from agentwatch.analysis.moments import Asked, MomentSpec
+    from agentwatch.remote.copying import Copying
     from agentwatch.sources.file import FileSource
     from agentwatch.sources.stores.intake import StoreSource
 
 STDIN = Path("-")
-HERE = "."
-"""This machine, in a list of machines."""
-SSH = "ssh://"
-ENGINE = "nats://"
-_SCHEMES = (ENGINE, SSH)
-"""The beginnings of remote addresses."""
 _MOST_SPLITS = 32
 """The number of `#` and `@`, from the end on, at which an address may be split."""
 _SHOWN_COLUMNS = 60
+_STEP_SECONDS = 0.1
+_AWAY_SECONDS = 5.0
+"""How long an engine or a host may be away before a command gives up."""
 _MOST_BYTES = 8 << 20
 """Reading a larger recording would delay the screen by more than 70 ms. The screen reports its problem."""
 
@@ -72,10 +73,8 @@ def parse_address(words: str) -> Address:
         file, part = named
         return Address(Path(file), None if part is None else _moment(words, part), words)
     if is_elsewhere(words):
-        from agentwatch.cli.elsewhere import fetched
-
         session, at = session_and_moment(words)
-        return Address(fetched(session), at, words, session)
+        return Address(_fetched(session), at, words, session)
     splits = list(islice(_splits(words), _MOST_SPLITS))
     from agentwatch.catalog.session_ids import SessionIds
 
@@ -125,20 +124,7 @@ def named_file(words: str) -> tuple[str, str | None] | None:
 
 def is_elsewhere(words: str) -> bool:
     """Return whether words are an address on another machine: of an engine, a host, or a session there."""
-    return words.startswith(_SCHEMES)
-
-
-def is_source(words: str) -> bool:
-    """Return whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`.
-
-    A file with the literal name wins, and what has words behind the host's `/` is a session.
-    """
-    if words == HERE:
-        return True
-    scheme = next((scheme for scheme in _SCHEMES if words.startswith(scheme)), None)
-    if scheme is None or os.path.exists(words):
-        return False
-    return not words.removeprefix(scheme).partition("/")[2]
+    return words.startswith((ENGINE, SSH))
 
 
 def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
@@ -152,6 +138,57 @@ def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
         return words, None
     rest = session[at:].removeprefix("@")
     return f"{scheme}://{place}{slash}{session[:at]}", _moment(words, rest)
+
+
+def _fetched(words: str) -> Path:
+    """Return the local copy of a session once it has all bytes that exist now. If bytes are missing, one line
+    on stderr says so, and the exit code of the command is not 0. `words` have no moment. Raise `Fault` if the
+    session cannot be read, or the engine or the host is away and there is no complete copy."""
+    from agentwatch.cli.config_file import read_machines
+    from agentwatch.cli.default_command import note_incomplete
+    from agentwatch.cli.machines import log_in
+    from agentwatch.remote.copying import open_copy
+
+    log_in([words])
+    copying = open_copy(words, read_machines(), os.environ)
+    try:
+        wait_until_read(copying)
+        if copying.size == 0 and not copying.is_complete:  # an empty copy is removed when it is closed
+            raise Fault(f"{words}: {copying.problem or 'there are no bytes of it yet'}", USAGE)
+        report_missing(copying)
+        if copying.is_cut_short:
+            note_incomplete()
+    finally:
+        copying.close()
+    return copying.path
+
+
+def wait_until_read(copying: Copying) -> None:
+    """Wait until a copy has all bytes that exist now, and show the progress on a terminal. Raise `Fault` if
+    the engine or the host is away."""
+    from agentwatch.remote.engine import named
+    from agentwatch.text.amounts import byte_size
+
+    progress = ShownProgress().step(f"reading {printable(copying.address)},")
+    try:
+        while not copying.wait_until_read(_STEP_SECONDS):
+            lost_at = copying.lost_at
+            if lost_at is not None and time.monotonic() - lost_at > _AWAY_SECONDS:
+                raise Fault(named(copying.address, copying.problem), USAGE)
+            progress.show(byte_size(copying.size))
+    finally:
+        progress.clear()
+
+
+def report_missing(copying: Copying) -> None:
+    """Report which bytes a copy does not have, and why."""
+    from agentwatch.remote.engine import named
+    from agentwatch.text.amounts import byte_size
+
+    if copying.beginning:
+        say(f"{copying.address}: the beginning is no longer kept: {byte_size(copying.beginning)}")
+    if copying.problem:
+        say(named(copying.address, copying.problem))
 
 
 def whole(words: str, command: str) -> Path:

@@ -15,9 +15,8 @@ import click
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.messages import in_runner, printable, say, xml_without_commands
+from agentwatch.cli.messages import ShownProgress, in_runner, printable, say, xml_without_commands
 from agentwatch.cli.parameters import ADDRESS, PATH, forced, printed_colour, since, stream_format, together
-from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.session.events import Outcome
 from agentwatch.text.amounts import plural

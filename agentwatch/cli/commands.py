@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.clock import now_ms
-from agentwatch.base.faults import USAGE, Fault, Signalled, cannot_open
+from agentwatch.base.config import HERE
+from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, Signalled, cannot_open
 from agentwatch.cli.address import (
-    HERE,
     STDIN,
     check_part,
     is_elsewhere,
     parse_address,
+    report_missing,
     session_and_moment,
     source_at,
+    wait_until_read,
 )
 from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
 
 _SHOWN_COLUMNS = 80
+_FIRST_SECONDS = 1.0
+"""How long printing waits for what there is. By then it is known if the copy of a remote session begins
+again, because of bytes that are no longer kept."""
 _STOPPED_SECONDS = 2.0
 """How long the end of a stopped agent may take to be published: CI services kill a cancelled job soon."""
 _WAIT_SECONDS, _MOST_WAITS = 0.01, 100
@@ -84,8 +89,6 @@ def watch_address(words: str, options: Options) -> int:
     the address names no moment, or it names one that cannot be shown."""
     if is_elsewhere(words) and not os.path.exists(words):
         _check_unwatched(words, options)
-        from agentwatch.cli.elsewhere import watch_elsewhere
-
         session, moment = session_and_moment(words)
         _check_printed(words, moment, options)
         return watch_elsewhere(session, moment, _with_settings(options))
@@ -96,6 +99,34 @@ def watch_address(words: str, options: Options) -> int:
     if address.moment is not None:
         raise _without_moments(address.path)
     return watch_stdin(options)
+
+
+def watch_elsewhere(words: str, moment: MomentSpec | None, options: Options) -> int:
+    """Watch a session until it ends, or until the user quits. `words` have no moment. `moment` is None for
+    the newest. The exit code is 74 if a printed session misses bytes that are not expected any more. Raise
+    `Fault` if the session cannot be read, it has no such moment, or an option does not apply to it."""
+    from agentwatch.cli.config_file import read_machines
+    from agentwatch.cli.machines import log_in
+    from agentwatch.remote.copying import open_copy, source_of
+
+    if options.record or options.tee:
+        raise Fault(f"{words} is already a recording; --record and --tee work only with stdin", USAGE)
+    options = options._replace(moment=moment)
+    log_in([words])
+    copying = open_copy(words, read_machines(), os.environ)
+    try:
+        if moment is not None and (asked := options.asked()) is not None:
+            wait_until_read(copying)
+            check_part(copying.path, asked, options.agent(), words)
+        elif options.prints():
+            copying.wait_until_read(_FIRST_SECONDS)
+        log_fd = None if options.log is None else create_log(options.log)
+        code = watch(source_of(copying, log_fd, waits=not options.prints()), options)
+        report_missing(copying)
+        is_cut_short = options.prints() and copying.is_cut_short
+    finally:
+        copying.close()
+    return INCOMPLETE_RECORDING if is_cut_short else code
 
 
 def _check_printed(words: str, moment: MomentSpec | None, options: Options) -> None:

@@ -11,9 +11,8 @@ import click
 
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.messages import say
+from agentwatch.cli.messages import ShownProgress, say
 from agentwatch.cli.parameters import ADDRESS, PATH, forced, stream_format
-from agentwatch.cli.progress import ShownProgress
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.text.signs import MINUS
 

@@ -7,11 +7,12 @@ machine. An error in it is reported in one line.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentwatch.base.config import ACTS, Config, Machines
+from agentwatch.base.config import ACTS, HERE, SSH, Config, EngineSettings, Machines, OnSetting, SessionRule
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.base.files import config_file
 from agentwatch.recording.store import open_regular
@@ -33,6 +34,21 @@ _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
 """The keys of each section and the types of their values. The keys of `[keys]` are the ids of bindings, those
 of `[engines]` the user's names of engines, each of which is a table. `[[on]]` is a list of tables."""
 _EXPECTED = {bool: "true or false", list: "a list of strings in quotes", str: "a string in quotes"}
+_OF_ENGINES: Mapping[str, type] = {
+    "address": str,
+    "credentials": str,
+    "ca": str,
+    "publisher": str,
+    "plaintext": bool,
+}
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
+_OF_RULES = ("rule", "use", "action", "name", "command")
+_COMMAND = 'command = ["notify-send", "agentwatch"]'
+_MOST_RULES = 100
+
+
+class InvalidSetting(ValueError):
+    """A setting is unknown or invalid; the message names its section, and what is expected."""
 
 
 def read_config(environ: Mapping[str, str] = os.environ) -> Config:
@@ -170,8 +186,6 @@ def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines
     given, engines = sections.get("machines", {}), sections.get("engines", {})
     if not given and not engines:
         return Machines()
-    from agentwatch.cli.machine_settings import InvalidSetting, machines_of
-
     try:
         return machines_of(given, engines, path.parent)
     except InvalidSetting as error:
@@ -183,12 +197,10 @@ def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Conf
     on, on_sessions = sections.get("on", ()), sections.get("sessions", {}).get("on", [])
     if not on and not on_sessions:
         return config
-    from agentwatch.cli.tripwire_settings import InvalidRule, rules_of, session_rules_of
-
     try:
         rules = rules_of(on) if on else ()
         return config._replace(on=rules, on_sessions=session_rules_of(on_sessions))
-    except InvalidRule as error:
+    except InvalidSetting as error:
         raise _fault(path, str(error)) from None
 
 
@@ -250,3 +262,185 @@ def _shown(text: str) -> SafeText:
 
 def _fault(path: Path, what: str) -> Fault:
     return Fault(safe_line(f"{path}: {what}"), USAGE)
+
+
+def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Path) -> Machines:
+    """Return the settings about other machines. The names and types in `given`, the section `[machines]`, are
+    checked already. Relative paths begin at `folder`, that of the settings. Raise `InvalidSetting` if a name
+    is unknown, or a value is invalid."""
+    from agentwatch.remote.address import is_engine
+
+    known = {name: _engine(name, section, folder) for name, section in engines.items()}
+    listed = given.get("list", [])
+    for words in listed:
+        _check_listed(words, known)
+    publish = given.get("publish", "")
+    if publish and publish not in known:
+        if not is_engine(publish):
+            raise InvalidSetting(
+                f"[machines] publish: unknown engine {_shown(publish)}; "
+                f"known engines: {_listed([*known, 'nats://HOST'])}"
+            )
+        _check_address("[machines] publish", publish)
+    return Machines(tuple(listed), publish, known)
+
+
+def _engine(name: str, section: object, folder: Path) -> EngineSettings:
+    """Return the settings of one engine."""
+    from agentwatch.remote.engine import is_publisher
+
+    if _NAME.fullmatch(name) is None:
+        raise InvalidSetting(f"[engines] {_shown(name)}: a name has letters, digits, - and _ only")
+    table = f"[engines.{_shown(name)}]"
+    if not isinstance(section, dict):
+        raise InvalidSetting(f"engines.{_shown(name)} must be a table: {table}")
+    for key, value in section.items():
+        if key not in _OF_ENGINES:
+            raise InvalidSetting(
+                f"{table} unknown setting {_shown(key)}; known settings: {_listed(_OF_ENGINES)}"
+            )
+        if type(value) is not _OF_ENGINES[key]:
+            expected = "true or false" if _OF_ENGINES[key] is bool else "a string in quotes"
+            raise InvalidSetting(f"{table} {key}: expected {expected}, got {_shown(repr(value))}")
+    if "address" not in section:
+        raise InvalidSetting(f'{table} address is missing: address = "nats://HOST"')
+    _check_address(f"{table} address", section["address"])
+    publisher = section.get("publisher", "")
+    if publisher and not is_publisher(publisher):
+        raise InvalidSetting(
+            f"{table} publisher: {_shown(publisher)} has other characters than a-z, 0-9 and -, or over 63"
+        )
+    return EngineSettings(
+        section["address"],
+        _file(section, "credentials", folder),
+        _file(section, "ca", folder),
+        publisher,
+        section.get("plaintext", False),
+    )
+
+
+def _check_address(where: str, words: str) -> None:
+    from agentwatch.remote.address import parse_engine
+
+    try:
+        _, session = parse_engine(words)
+    except Fault as fault:
+        raise InvalidSetting(f"{where}: {fault}") from None
+    if session:
+        raise InvalidSetting(f"{where}: {_shown(words)} is a session; an engine is nats://HOST")
+
+
+def _check_listed(words: object, engines: Mapping[str, EngineSettings]) -> None:
+    from agentwatch.remote.address import is_engine
+
+    if not isinstance(words, str):
+        raise InvalidSetting(f"[machines] list: expected strings in quotes, got {_shown(repr(words))}")
+    if words == HERE or words in engines or words.startswith(SSH):
+        return
+    if is_engine(words):
+        _check_address("[machines] list", words)
+        return
+    known = [HERE, *engines, "nats://HOST", "ssh://HOST"]
+    raise InvalidSetting(f"[machines] list: unknown machine {_shown(words)}; known: {_listed(known)}")
+
+
+def _file(section: Mapping[str, Any], key: str, folder: Path) -> Path | None:
+    """Return the path of a file; one that is relative begins in the folder of the settings."""
+    words = section.get(key, "")
+    return folder / os.path.expanduser(words) if words else None
+
+
+def rules_of(given: object) -> tuple[OnSetting, ...]:
+    """Return the rules of `[[on]]`, which watch every session."""
+    tables = _tables("on", "[[on]]", given)
+    return tuple(rule for where, table in tables for rule in _rules(where, table))
+
+
+def _tables(name: str, header: str, given: object) -> list[tuple[str, dict[str, object]]]:
+    """Return the tables of a list, each with the words that say where it is."""
+    tables = given if isinstance(given, list) else [None]
+    if not all(isinstance(table, dict) for table in tables):
+        raise InvalidSetting(f"{name} must be a list of tables, each of which begins with {header}")
+    if len(tables) > _MOST_RULES:
+        raise InvalidSetting(f"{header}: at most {_MOST_RULES} rules")
+    return [(f"{header} number {number}", table) for number, table in enumerate(tables, 1)]
+
+
+def session_rules_of(given: object) -> tuple[SessionRule, ...]:
+    """Return the rules of `[[sessions.on]]`: the changes of state that run a command."""
+    from agentwatch.rules.alarms.events import EVENTS
+    from agentwatch.rules.alarms.tripwire import Action
+
+    found = []
+    for where, table in _tables("[sessions] on", "[[sessions.on]]", given):
+        texts, command = _settings(where, table, ("event", "action", "name", "command"))
+        for key, known in (("event", EVENTS), ("action", (Action.RUN.value,))):
+            if texts.get(key) not in known:
+                raise InvalidSetting(f"{where}: {key} must be one of: {', '.join(known)}")
+        if not command:
+            raise InvalidSetting(f"{where}: command is missing: {_COMMAND}")
+        found.append(SessionRule(texts["event"], texts.get("name") or texts["event"], command))
+    return tuple(found)
+
+
+def _rules(where: str, table: dict[str, object]) -> list[OnSetting]:
+    """Return the rule of a table, or the rules of the set that it names."""
+    from agentwatch.rules.alarms.tripwire import Action, tripwire
+    from agentwatch.rules.check.kinds import Forbid
+    from agentwatch.rules.check.rule_file import read_rules, starter_path
+    from agentwatch.rules.language.errors import RuleError
+
+    texts, command = _settings(where, table, _OF_RULES)
+    if "use" in texts and not texts.keys().isdisjoint({"rule", "name"}):
+        raise InvalidSetting(f"{where}: use names a set of rules; it takes neither rule nor name")
+    for key in ("action",) if "use" in texts else ("rule", "action"):
+        if not texts.get(key):
+            raise InvalidSetting(f"{where}: {key} is missing")
+    if bool(command) is not (texts["action"] == Action.RUN):
+        raise InvalidSetting(f'{where}: action = "run" and command need each other: {_COMMAND}')
+    try:
+        used = read_rules(starter_path(texts.pop("use"))) if "use" in texts else []
+        rules = [(each.when, each.name) for each in used if isinstance(each, Forbid)]
+        rules = rules or [(texts["rule"], texts.get("name", ""))]
+        found = [OnSetting(rule, texts["action"], name, command) for rule, name in rules]
+        for each in found:
+            tripwire(*each, allows_patterns=True)
+    except RuleError as error:
+        raise InvalidSetting(f"{where}: {error.reason}") from None
+    return found
+
+
+def _settings(
+    where: str, table: dict[str, object], known: Sequence[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the texts of a table by their keys, and its command."""
+    from agentwatch.rules.language.errors import did_you_mean
+
+    texts, command = {}, tuple[str, ...]()
+    for key, value in table.items():
+        if key not in known:
+            hint = did_you_mean(key, known)
+            raise InvalidSetting(f"{where}: unknown setting {_shown(key)}{hint}; known: {', '.join(known)}")
+        if key == "command":
+            command = _command(where, value)
+        elif not isinstance(value, str):
+            raise InvalidSetting(f"{where}: {key} must be a string in quotes")
+        else:
+            texts[key] = value
+    return texts, command
+
+
+def _command(where: str, given: object) -> tuple[str, ...]:
+    """Return a program with its arguments; `~` at its beginning is the home folder.
+
+    A relative path would depend on the folder in which agentwatch runs, which may be anybody's.
+    """
+    words = given if isinstance(given, list) else []
+    if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
+        raise InvalidSetting(f"{where}: command must be a list of strings in quotes: {_COMMAND}")
+    program = os.path.expanduser(words[0])
+    if "/" in program and not os.path.isabs(program):
+        raise InvalidSetting(
+            f"{where}: command: {_shown(program)} must be a whole path, or a name on the PATH"
+        )
+    return (program, *words[1:])

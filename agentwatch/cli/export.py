@@ -17,7 +17,7 @@ from agentwatch.cli.parameters import ADDRESS, PATH, as_moment, forced, stream_f
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
     from agentwatch.cli.address import Address
-    from agentwatch.cli.progress import ShownProgress
+    from agentwatch.cli.messages import ShownProgress
     from agentwatch.output.export.clip import Range
     from agentwatch.output.export.exported import Exported, Wanted
     from agentwatch.output.export.exporters import Choices, Exporter, Sender
@@ -161,9 +161,8 @@ class _Request(NamedTuple):
 
 def _export(request: _Request, exporter: Exporter | Sender, agent: Agent | None) -> int:
     """Write the export, report on stderr what was written and masked, and return the exit code."""
-    from agentwatch.cli.messages import say
+    from agentwatch.cli.messages import ShownProgress, say
     from agentwatch.cli.output import STDOUT, check_output, write_file
-    from agentwatch.cli.progress import ShownProgress
     from agentwatch.output.export.exporters import Sender
 
     progress = ShownProgress()
@@ -301,7 +300,7 @@ def _redacted(address: Address) -> _Made:
     """Return the same recording without secrets and personal data. Its agent need not be known."""
     from agentwatch.base.faults import cannot_create
     from agentwatch.cli.address import opened
-    from agentwatch.cli.progress import ShownProgress
+    from agentwatch.cli.messages import ShownProgress
     from agentwatch.output.redact.recording import redacted
     from agentwatch.text.amounts import plural
 
@@ -331,7 +330,7 @@ def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bo
     """Return a part of a session as a recording; of a stream of no known agent, the exit code."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.base.faults import USAGE, Fault, cannot_create
-    from agentwatch.cli.progress import ShownProgress
+    from agentwatch.cli.messages import ShownProgress
     from agentwatch.output.export.clip import clip, range_of
     from agentwatch.output.export.exported import Wanted
     from agentwatch.text.amounts import plural

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from agentwatch import __version__
 from agentwatch.base.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, Fault, cannot_create
 from agentwatch.catalog.places import Places, notes_of
-from agentwatch.cli.messages import say
-from agentwatch.cli.progress import ShownProgress
+from agentwatch.cli.messages import ShownProgress, say
 from agentwatch.cli.stdout import print_lines
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.durations import duration_words

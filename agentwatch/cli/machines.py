@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.base.config import Machines
+from agentwatch.base.config import ENGINE, HERE, SSH, Machines
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.cli.address import HERE, SSH, is_source
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
@@ -20,6 +19,19 @@ if TYPE_CHECKING:
     from agentwatch.remote.lists import Several
 
 _SHOWN_COLUMNS = 60
+
+
+def is_source(words: str) -> bool:
+    """Return whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`.
+
+    A file with the literal name wins, and what has words behind the host's `/` is a session.
+    """
+    if words == HERE:
+        return True
+    scheme = next((scheme for scheme in (ENGINE, SSH) if words.startswith(scheme)), None)
+    if scheme is None or os.path.exists(words):
+        return False
+    return not words.removeprefix(scheme).partition("/")[2]
 
 
 def check_sources(words: Sequence[str]) -> None:

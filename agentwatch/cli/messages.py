@@ -12,15 +12,18 @@ import errno
 import os
 import re
 import sys
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agentwatch.cli.start import CUT_BYTE_CODE, cut_byte_code
+from agentwatch.cli import CUT_BYTE_CODE, cut_byte_code
 from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.recording.store import SessionFiles
 
+_FIRST_SECONDS = 1.0
+_STEP_SECONDS = 0.2
 _RUNNERS = ("GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION", "GITLAB_CI")
 _YES = frozenset({"y", "yes"})
 _MOST_REASON = 400
@@ -114,3 +117,46 @@ def json_without_commands(line: bytes) -> bytes:
 def xml_without_commands(document: bytes) -> bytes:
     """Return an XML document with the same values, in which a runner finds no command."""
     return re.sub(rb"(?m)^([ \t]*)::", b"\\1&#58;:", document.replace(b"##", b"#&#35;"))
+
+
+class ShownProgress:
+    """The progress of one step after another, on one line of a terminal at stderr.
+
+    Nothing is printed during the first second, nor if stderr is not a terminal.
+    """
+
+    def __init__(self) -> None:
+        self._words = ""
+        self._is_shown = False
+        self._first = time.monotonic() + _FIRST_SECONDS
+        self._next = 0.0
+        self._has_terminal = sys.stderr is not None and os.isatty(2)
+
+    def step(self, words: str) -> ShownProgress:
+        """Begin a step, such as `redacting`; return the progress itself."""
+        self._words, self._next = words, 0.0
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how much of the step is done, five times a second."""
+        percent = min(100 * done // total, 100) if total else 0
+        self.show(f"{percent} %")
+
+    def show(self, words: str) -> None:
+        """Show how far the step is, in safe words, five times a second."""
+        now = time.monotonic()
+        if not self._has_terminal or now < max(self._first, self._next):
+            return
+        self._next, self._is_shown = now + _STEP_SECONDS, True
+        self._print(f"\r\x1b[Kagentwatch: {self._words} {words}")
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._is_shown:
+            self._print("\r\x1b[K")
+            self._is_shown = False
+
+    @staticmethod
+    def _print(words: str) -> None:
+        with suppress(OSError):
+            print(words, end="", file=sys.stderr, flush=True)

@@ -202,7 +202,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     one JSON object per line instead of a table. Raise `Fault` if a word names no machine, or a machine cannot
     be listed as it is named.
     """
-    from agentwatch.cli.address import HERE
+    from agentwatch.base.config import HERE
     from agentwatch.recording.saved_sessions import saved_stems
     from agentwatch.recording.store import sessions_folder
 
@@ -410,7 +410,7 @@ def _named(row: Row) -> tuple[str, str]:
 
     The token of a publisher is left out: the beginning of the id names a session on an engine.
     """
-    from agentwatch.cli.address import ENGINE
+    from agentwatch.base.config import ENGINE
 
     if not row.address:
         return "", row.id

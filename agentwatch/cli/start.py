@@ -10,10 +10,10 @@ import os
 import sys
 
 from agentwatch import NEEDS
+from agentwatch.cli import CUT_BYTE_CODE, cut_byte_code
 
 _INTERRUPTED = 128 + _signal.SIGINT
 _CANNOT_START = 70
-CUT_BYTE_CODE = "a compiled module of Python is incomplete (full disk?); delete this folder: "
 
 
 def main() -> None:
@@ -25,20 +25,6 @@ def main() -> None:
             raise
         sys.stderr.write(f"agentwatch: {CUT_BYTE_CODE}{folder}\n")
         sys.exit(_CANNOT_START)
-
-
-def cut_byte_code(error: BaseException) -> str:
-    """Return the folder of the byte code whose end is missing; empty if an error has another cause.
-
-    Python 3.11 leaves such a file on a full disk and under a limit of file sizes. Each import of the module
-    fails then: Python does not compile the source again.
-    """
-    trace, path = error.__traceback__, ""
-    while trace is not None:
-        if trace.tb_frame.f_code.co_name == "_compile_bytecode":  # of importlib
-            path = trace.tb_frame.f_locals.get("bytecode_path") or ""
-        trace = trace.tb_next
-    return os.path.dirname(path)
 
 
 def _run() -> None:

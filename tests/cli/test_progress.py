@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from agentwatch.cli import progress
-from agentwatch.cli.progress import ShownProgress
+from agentwatch.cli import messages
+from agentwatch.cli.messages import ShownProgress
 from agentwatch.output.export.exported import Wanted, exported
 from agentwatch.recording.saved import open_saved
 from tests.conftest import RECORDINGS
@@ -28,7 +28,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of the progress."""
     clock = Clock()
-    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(messages, "time", clock)
     return clock
 
 

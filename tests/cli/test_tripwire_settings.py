@@ -9,9 +9,8 @@ import pytest
 
 from agentwatch.base.config import Config, OnSetting, SessionRule
 from agentwatch.base.faults import Fault
-from agentwatch.cli.config_file import read_config, read_runs
+from agentwatch.cli.config_file import read_config, read_runs, rules_of
 from agentwatch.cli.options import Options
-from agentwatch.cli.tripwire_settings import rules_of
 from agentwatch.cli.tripwires import tripwires_of
 from tests.conftest import case
 

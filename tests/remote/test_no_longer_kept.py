@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.cli.elsewhere import watch_elsewhere
+from agentwatch.cli.commands import watch_elsewhere
 from agentwatch.cli.options import Options
 from agentwatch.remote import copying as copying_module
 from agentwatch.remote import filling

@@ -18,7 +18,7 @@ import yaml  # type: ignore[import-untyped]  # it comes with what builds the doc
 from junitparser import JUnitXml
 
 from agentwatch.catalog.row_filter import ROWS
-from agentwatch.cli.tripwire_settings import rules_of, session_rules_of
+from agentwatch.cli.config_file import rules_of, session_rules_of
 from agentwatch.feed.feed import Feed
 from agentwatch.output.commands import Commands
 from agentwatch.recording.saved import open_saved
