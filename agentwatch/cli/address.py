@@ -65,9 +65,7 @@ def parse_address(words: str) -> Address:
     nothing is is reported when it is opened. `words` are `FILE`, `-`, `FILE#12`, `FILE@14:03:07`,
     `FILE@+95s`, or a session of any agent instead of FILE: its id, the stem of its recording, or at least the
     first 6 characters of either. The present bytes of a remote session, `nats://HOST/SESSION`, are fetched
-    first. Raise `Fault` if the words after the file are not a moment; no session begins with the words, or
-    several do, or only the metadata of the session can be read; or a session of another machine cannot be
-    read.
+    first.
     """
     if (named := named_file(words)) is not None:
         file, part = named
@@ -129,8 +127,7 @@ def is_elsewhere(words: str) -> bool:
 
 def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
     """Return the address of a session of another machine, and the moment behind it. The name of a session
-    contains neither `#` nor `@`; a user's name before the host may be followed by `@`. Raise `Fault` if the
-    words behind the session are not a moment."""
+    contains neither `#` nor `@`; a user's name before the host may be followed by `@`."""
     scheme, _, rest = words.partition("://")
     place, slash, session = rest.partition("/")
     at = min((at for sign in "#@" if (at := session.find(sign)) >= 0), default=None)
@@ -142,8 +139,7 @@ def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
 
 def _fetched(words: str) -> Path:
     """Return the local copy of a session once it has all bytes that exist now. If bytes are missing, one line
-    on stderr says so, and the exit code of the command is not 0. `words` have no moment. Raise `Fault` if the
-    session cannot be read, or the engine or the host is away and there is no complete copy."""
+    on stderr says so, and the exit code of the command is not 0. `words` have no moment."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.cli.default_command import note_incomplete
     from agentwatch.cli.machines import log_in
@@ -164,8 +160,7 @@ def _fetched(words: str) -> Path:
 
 
 def wait_until_read(copying: Copying) -> None:
-    """Wait until a copy has all bytes that exist now, and show the progress on a terminal. Raise `Fault` if
-    the engine or the host is away."""
+    """Wait until a copy has all bytes that exist now, and show the progress on a terminal."""
     from agentwatch.remote.engine import named
     from agentwatch.text.amounts import byte_size
 
@@ -192,8 +187,7 @@ def report_missing(copying: Copying) -> None:
 
 
 def whole(words: str, command: str) -> Path:
-    """Return the path of an address whose command prints a whole recording. Raise `Fault` if the address
-    names a moment or a call, or is ambiguous."""
+    """Return the path of an address whose command prints a whole recording."""
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"{command} prints a whole recording, not a moment of it: {address.session}", USAGE)
@@ -224,7 +218,7 @@ def is_once(path: Path) -> bool:
 def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") -> None:
     """Check that a recording has the part that is to be shown. A large recording, a session in a store and a
     pipe are not read for it. `agent` is None to detect it. `name` is what the user calls the recording; its
-    path if empty. Raise `Fault` if the recording cannot be opened, or does not have the part."""
+    path if empty."""
     if asked.begin is None and asked.until is None:
         return
     from agentwatch.agents.opening import store_for

@@ -64,8 +64,7 @@ def watch(addresses: tuple[str, ...], **given: Any) -> int:
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """Return the options of a command that watches a session, without the settings. Raise `UsageError` if the
-    options exclude each other."""
+    """Return the options of a command that watches a session, which do not exclude each other."""
     from agentwatch.cli.options import Options
 
     options = Options(**given)
@@ -121,6 +120,5 @@ def _misuse(error: click.UsageError) -> str:
 
 
 def _report(message: str, code: int) -> int:
-    """Print a message in one line on stderr, and return the exit code."""
     say(message)
     return code

@@ -234,8 +234,7 @@ def run_check(
 
 
 def whole_address(words: str, *, waits: bool = False) -> Address:
-    """Return the address of a whole recording. Raise `Fault` if the address names a moment, or `waits` is set
-    for a session of another machine."""
+    """Return the address of a whole recording."""
     from agentwatch.cli.address import parse_address
 
     address = parse_address(words)
@@ -247,7 +246,6 @@ def whole_address(words: str, *, waits: bool = False) -> Address:
 
 
 def _print(checked: Sequence[Checked], output_format: str, code: int, *, explains: bool) -> int:
-    """Print the report, and return the exit code of printing."""
     from agentwatch.rules.check.reports import (
         explained,
         github_commands,
@@ -269,7 +267,6 @@ def _print(checked: Sequence[Checked], output_format: str, code: int, *, explain
 
 
 def _print_document(data: bytes) -> int:
-    """Print bytes as they are, and return the exit code."""
     from agentwatch.cli.output import STDOUT, write_file
 
     write_file(STDOUT, [data], replaces=False)
@@ -277,8 +274,6 @@ def _print_document(data: bytes) -> int:
 
 
 class _Opened(NamedTuple):
-    """An open recording."""
-
     reader: LineReader
     source: FileSource | StoreSource
     is_live: bool = False
@@ -297,8 +292,7 @@ def _checked(
 ) -> Checked:
     """Read a recording to its end and judge it. `agent` is None to detect it. `progress` is called with the
     number of bytes read and the number of all bytes. `waits` says whether a recording that is still being
-    written is followed to its end. Raise `Fault` if the recording cannot be read, or no known agent wrote
-    it."""
+    written is followed to its end."""
     from agentwatch.rules.check.judge import Checked
 
     began = time.monotonic()
@@ -380,7 +374,6 @@ def _is_unfinished(path: Path, session: Session) -> bool:
 
 
 def _has_changed(path: Path) -> bool:
-    """Return whether a file has changed within ten minutes."""
     try:
         return wall_ns() / 1e9 - path.stat().st_mtime < _QUIET_SECONDS
     except OSError:
@@ -388,7 +381,6 @@ def _has_changed(path: Path) -> bool:
 
 
 def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> None:
-    """Read a recording to its end."""
     from agentwatch.feed.feed import POLL_SECONDS
 
     poll_at = time.monotonic()
@@ -497,9 +489,8 @@ def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -
 
 
 def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_forced: bool) -> int:
-    """Write a file of rules, and return the exit code. `words` are empty for rules that suit many sessions.
-    `output` is None for stdout. `agent` is None to detect it. Raise `Fault` if the recording cannot be read,
-    or the file may not or cannot be written."""
+    """Write a file of rules. `words` are empty for rules that suit many sessions. `output` is None for
+    stdout. `agent` is None to detect it."""
     from agentwatch.cli.output import check_output
     from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 
@@ -530,7 +521,6 @@ def write_set(name: str, output: Path | None, *, is_forced: bool) -> int:
 
 
 def _write(data: bytes, output: Path | None, *, is_forced: bool) -> int:
-    """Write a file of rules, and return the exit code."""
     from agentwatch.cli.output import STDOUT, check_output, write_file
 
     check_output(output, [], is_forced=is_forced)

@@ -71,8 +71,7 @@ def watch_stdin(options: Options) -> int:
 
 def watch_sources(words: Sequence[str], options: Options) -> int:
     """List the sessions of machines until the user quits. `words` are `.` for this machine, `nats://HOST`,
-    `ssh://HOST`. Raise `Fault` if a word names no machine, no screen is drawn, or an option is about one
-    session."""
+    `ssh://HOST`."""
     from agentwatch.cli.machines import check_sources
 
     check_sources(words)
@@ -85,8 +84,7 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
 
 
 def watch_address(words: str, options: Options) -> int:
-    """Watch what an address names: stdin, or a recording, on the screen at a moment of it. Raise `Fault` if
-    the address names no moment, or it names one that cannot be shown."""
+    """Watch what an address names: stdin, or a recording, on the screen at a moment of it."""
     if is_elsewhere(words) and not os.path.exists(words):
         _check_unwatched(words, options)
         session, moment = session_and_moment(words)
@@ -143,7 +141,6 @@ def watch_file(path: Path, options: Options) -> int:
     A recording that is still being written is followed until its writer ends; with `--follow`, it is followed
     for ever. When a followed file is truncated or replaced, it is a new recording and is watched from its
     start. A session in a store, such as an agent's database, is followed on the screen, and printed once.
-    Raise `Fault` if the file cannot be opened, or an option does not apply to a recording.
     """
     try:
         is_once = is_stream(path)
@@ -188,7 +185,7 @@ def watch_agent(
 ) -> int:
     """Start an agent and watch it; SIGINT and SIGTERM stop the agent too. `publication` is None if the
     session is not published. `started` is called when the agent was started. The exit code is the agent's own
-    if the agent failed. Raise `Fault` if a file cannot be created, or the agent cannot start."""
+    if the agent failed."""
     from agentwatch.cli import ship as publishing
     from agentwatch.screen.terminal.signals import HeldSignals
 
@@ -229,10 +226,8 @@ def watch_agent(
 
 
 def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: bool = False) -> int:
-    """Replay a recording with its original timing, and return the exit code. `name` is what the user calls
-    the recording; its path if empty. Nothing is written beside a recording that `is_bundled`: its bookmarks
-    stay in memory. Raise `Fault` if the file cannot be opened, or it does not have a moment that an option
-    names."""
+    """Replay a recording with its original timing. `name` is what the user calls the recording; its path if
+    empty. Nothing is written beside a recording that `is_bundled`: its bookmarks stay in memory."""
     from agentwatch.feed.playhead import Replay
 
     options = _with_settings(options)
@@ -297,7 +292,6 @@ def _with_rules(options: Options, *, is_started: bool) -> Options:
 
 
 def _check_unwatched(address: object, options: Options) -> None:
-    """Check that `--on` is not used with an address."""
     if options.on:
         hint = "--on works only with run and with stdin; agentwatch check judges recordings"
         raise Fault(f"{address} is a recording; {hint}", USAGE)
@@ -310,7 +304,6 @@ def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
 
 
 def _watch_machines(words: Sequence[str], options: Options) -> int:
-    """List the sessions of machines until the user quits."""
     if given := [name for name, value in _of_one_session(options) if value]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
     from agentwatch.cli.machines import log_in, several

@@ -114,8 +114,6 @@ class Request(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """The opened sessions."""
-
     a: list[Side]
     b: list[Side]
     addresses: list[str]
@@ -125,8 +123,7 @@ class _Opened(NamedTuple):
 
 
 def run_compare(request: Request, options: Options) -> int:
-    """Write the comparison, and return the exit code: 0 whether or not the sessions differ. Raise `Fault` if
-    an address names a moment, or a session cannot be opened or is of no known agent."""
+    """Write the comparison; the exit code is 0 whether or not the sessions differ."""
     from agentwatch.output.compare.comparison import compare, compare_several
     from agentwatch.output.compare.reports import json_pieces, report_of, several_json, several_report
 
@@ -184,7 +181,6 @@ def _width() -> int:
 
 
 def _write(request: Request, pieces: Iterable[bytes]) -> int:
-    """Write one line of JSON."""
     from agentwatch.cli.output import STDOUT
 
     if request.output in (None, STDOUT):
@@ -245,7 +241,6 @@ def _stream(path: Path) -> tuple[int, int]:
 
 
 def _parsed(words: str) -> Address:
-    """Return the address of a whole session."""
     from agentwatch.cli.address import parse_address
 
     address = parse_address(words)

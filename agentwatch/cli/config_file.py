@@ -52,8 +52,8 @@ class InvalidSetting(ValueError):
 
 
 def read_config(environ: Mapping[str, str] = os.environ) -> Config:
-    """Return the user's settings, or the defaults if there is no file. AGENTWATCH_CONFIG may name the file.
-    Raise `Fault` if the file cannot be read, or contains an unknown name or an invalid value."""
+    """Return the user's settings, or the defaults if there is no file. AGENTWATCH_CONFIG may name the
+    file."""
     path, sections = _sections_of(environ)
     found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
     if "ring" in sections.get("sessions", {}):
@@ -75,8 +75,7 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
 
 def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
     """Return the settings of a session that is printed: the rules that run a command, and the acts allowed.
-    Themes and keys are not checked, which would load Textual. Raise `Fault` if the file cannot be read, or
-    contains an unknown name or an invalid value."""
+    Themes and keys are not checked, which would load Textual."""
     path, sections = _sections_of(environ)
     config = _with_rules(path, sections, Config(act=_acts(sections)))
     return config._replace(on=tuple(each for each in config.on if each.command))
@@ -84,8 +83,7 @@ def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
 
 def read_keep_ms(environ: Mapping[str, str] = os.environ) -> int | None:
     """Return how long saved sessions are kept before `--prune` offers to delete them; None if it is not set.
-    Themes and keys are not checked, which would load Textual. Raise `Fault` if the file cannot be read, or
-    contains an unknown name or an invalid value."""
+    Themes and keys are not checked, which would load Textual."""
     path, sections = _sections_of(environ)
     words = sections.get("sessions", {}).get("keep")
     return None if words is None else _age_ms(path, words)
@@ -93,15 +91,13 @@ def read_keep_ms(environ: Mapping[str, str] = os.environ) -> int | None:
 
 def read_machines(environ: Mapping[str, str] = os.environ) -> Machines:
     """Return the user's settings about other machines, or the defaults if there is no file. Themes and keys
-    are not checked, which would load Textual. Raise `Fault` if the file cannot be read, or contains an
-    unknown name or an invalid value."""
+    are not checked, which would load Textual."""
     return _machines(*_sections_of(environ))
 
 
 def read_acts_allowed(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
     """Return the kinds of acts that the user has switched on, of `ACTS`. Themes and keys are not checked,
-    which would load Textual. Raise `Fault` if the file cannot be read, or contains an unknown name or an
-    invalid value."""
+    which would load Textual."""
     return _acts(_sections_of(environ)[1])
 
 
@@ -155,7 +151,6 @@ def _read(path: Path, *, is_named: bool) -> bytes:
 
 
 def _config_path(environ: Mapping[str, str]) -> tuple[Path, bool]:
-    """Return the path of the file, and whether the environment names it."""
     return config_file(environ), bool(environ.get("AGENTWATCH_CONFIG"))
 
 
@@ -182,7 +177,6 @@ def _check_section(path: Path, name: str, section: object) -> None:
 
 
 def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines:
-    """Return the settings of `[machines]` and `[engines]`."""
     given, engines = sections.get("machines", {}), sections.get("engines", {})
     if not given and not engines:
         return Machines()
@@ -193,7 +187,6 @@ def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines
 
 
 def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Config:
-    """Return settings with the rules of `[[on]]` and `[[sessions.on]]`."""
     on, on_sessions = sections.get("on", ()), sections.get("sessions", {}).get("on", [])
     if not on and not on_sessions:
         return config
@@ -205,7 +198,6 @@ def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Conf
 
 
 def _agents(path: Path, given: Iterable[object]) -> tuple[str, ...]:
-    """Return the short names of agents."""
     from agentwatch.agents.registry import AGENTS
 
     for name in given:
@@ -218,7 +210,6 @@ def _agents(path: Path, given: Iterable[object]) -> tuple[str, ...]:
 
 
 def _age_ms(path: Path, words: str) -> int:
-    """Return an age in milliseconds."""
     from agentwatch.cli.parameters import AGE_HINT, age_ms
 
     if (found := age_ms(words)) is None:
@@ -266,8 +257,7 @@ def _fault(path: Path, what: str) -> Fault:
 
 def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Path) -> Machines:
     """Return the settings about other machines. The names and types in `given`, the section `[machines]`, are
-    checked already. Relative paths begin at `folder`, that of the settings. Raise `InvalidSetting` if a name
-    is unknown, or a value is invalid."""
+    checked already. Relative paths begin at `folder`, that of the settings."""
     from agentwatch.remote.address import is_engine
 
     known = {name: _engine(name, section, folder) for name, section in engines.items()}
@@ -286,7 +276,6 @@ def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Pa
 
 
 def _engine(name: str, section: object, folder: Path) -> EngineSettings:
-    """Return the settings of one engine."""
     from agentwatch.remote.engine import is_publisher
 
     if _NAME.fullmatch(name) is None:
@@ -345,7 +334,6 @@ def _check_listed(words: object, engines: Mapping[str, EngineSettings]) -> None:
 
 
 def _file(section: Mapping[str, Any], key: str, folder: Path) -> Path | None:
-    """Return the path of a file; one that is relative begins in the folder of the settings."""
     words = section.get(key, "")
     return folder / os.path.expanduser(words) if words else None
 
@@ -413,7 +401,6 @@ def _rules(where: str, table: dict[str, object]) -> list[OnSetting]:
 def _settings(
     where: str, table: dict[str, object], known: Sequence[str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the texts of a table by their keys, and its command."""
     from agentwatch.rules.language.errors import did_you_mean
 
     texts, command = {}, tuple[str, ...]()

@@ -65,7 +65,7 @@ def continue_session(
     by: str,
     mark: str,
 ) -> int:
-    """Continue a session, or print the command that would do it, and return the exit code.
+    """Continue a session, or print the command that would do it.
 
     `publication` is None if the session is not published. `is_dry_run` only prints the command. `is_queued`
     hands the prompt to the process that has the session open. `permissions` is the permission mode of the
@@ -191,7 +191,7 @@ def _run(
     publication: Publication | None,
     lock: ExitStack,
 ) -> int:
-    """Run the command as `run` does, and return the exit code."""
+    """Run the command as `run` does."""
     from agentwatch.cli.commands import watch_agent
 
     recordings: list[Path] = []
@@ -274,7 +274,7 @@ class _Mode:
 
 
 def _queue(plan: Plan, session: Continued, record: _Record) -> int:
-    """Hand the prompt to the vendor's queue, print its receipt, and return the exit code."""
+    """Hand the prompt to the vendor's queue, and print its receipt."""
     from agentwatch.sources.open import cannot_start
 
     try:

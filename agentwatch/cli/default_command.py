@@ -201,7 +201,7 @@ def _show_help(ctx: click.Context, _option: click.Parameter, is_given: bool) -> 
 
 
 def _print(text: str) -> int:
-    """Print text on stdout, and return the exit code."""
+    """Print text on stdout."""
     try:
         write_all(1, f"{text}\n".encode())
     except BrokenPipeError:

@@ -77,7 +77,7 @@ def doctor(address: str | None, *, as_json: bool, **given: Any) -> int:
 
 
 def _unknown_parts(words: str, agent: Agent | None) -> int:
-    """Print what this version does not know of a recording, and return the exit code."""
+    """Print what this version does not know of a recording."""
     from agentwatch.cli.address import opened, whole
     from agentwatch.cli.stdout import print_lines
     from agentwatch.output.drift import report
@@ -87,7 +87,6 @@ def _unknown_parts(words: str, agent: Agent | None) -> int:
 
 
 def _lines(facts: dict[str, dict[str, object]]) -> Iterator[str]:
-    """Yield the facts of each section, one in a line."""
     for number, (section, values) in enumerate(facts.items()):
         if number:
             yield ""
@@ -160,12 +159,10 @@ def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _locales(environ: Mapping[str, str]) -> Iterable[str]:
-    """Return the names of the variables that are set, the one that decides first."""
     return [name for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name)]
 
 
 def _colours(environ: Mapping[str, str]) -> str:
-    """Return the colours that the terminal says it has."""
     if environ.get("NO_COLOR") or environ.get("TERM") in (None, "", "dumb"):
         return "none"
     if environ.get("COLORTERM") in ("truecolor", "24bit"):

@@ -187,7 +187,7 @@ class Users(NamedTuple):
 
 
 def check_users(users: Users) -> None:
-    """Check the names of users. Raise `Fault` if a name cannot be used, or a user has two."""
+    """Check the names of users."""
     from agentwatch.remote.engine import is_publisher
     from agentwatch.remote.nats.administration import can_watch
 
@@ -273,8 +273,7 @@ def _change(opened: Administrator, max_bytes: int | None, age: int | None) -> No
 
 
 def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
-    """Check limits that an administrator asks for. Raise `Fault` if one makes no sense; the message says
-    why."""
+    """Check limits that an administrator asks for."""
     from agentwatch.remote.chunk import SESSION_BYTES
 
     if max_bytes is not None and max_bytes < SESSION_BYTES:
@@ -286,8 +285,7 @@ def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
 
 
 def check_size(max_bytes: int, chunks: Stream) -> None:
-    """Check that a limit does not make the server delete bytes, which it would do at once. Raise `Fault` if
-    the stream holds more."""
+    """Check that a limit does not make the server delete bytes, which it would do at once."""
     if max_bytes < chunks.bytes:
         raise Fault(
             f"--max-bytes: the engine holds {byte_size(chunks.bytes)}, and would delete the oldest bytes; "
@@ -446,8 +444,7 @@ def _object(found: Found) -> dict[str, object]:
 
 
 def login(asked: Asked) -> Login:
-    """Return how to log in to the engine that the user names. Raise `Fault` if the settings do not have it,
-    the address names a session, or the credentials cannot be read."""
+    """Return how to log in to the engine that the user names."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.login import login_of
 
@@ -463,8 +460,7 @@ def login(asked: Asked) -> Login:
 
 @contextmanager
 def administrator(found: Login) -> Iterator[Administrator]:
-    """Connect to an engine as its administrator, and report its errors as faults. Raise `Fault` if the extra
-    is not installed, or the engine has refused something or does not answer."""
+    """Connect to an engine as its administrator, and report its errors as faults."""
     from agentwatch.remote.engine import EngineError, named
     from agentwatch.remote.login import check_extra
 

@@ -34,7 +34,7 @@ _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
 
 
 def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
-    """Return the words of a filter. Raise `UsageError` if they are not a rule."""
+    """Return the words of a filter, which are a rule."""
     if words.strip():
         from agentwatch.rules.calls.fields import CALLS
         from agentwatch.rules.language.errors import RuleError
@@ -160,7 +160,7 @@ class _Request(NamedTuple):
 
 
 def _export(request: _Request, exporter: Exporter | Sender, agent: Agent | None) -> int:
-    """Write the export, report on stderr what was written and masked, and return the exit code."""
+    """Write the export, and report on stderr what was written and masked."""
     from agentwatch.cli.messages import ShownProgress, say
     from agentwatch.cli.output import STDOUT, check_output, write_file
     from agentwatch.output.export.exporters import Sender
@@ -184,7 +184,7 @@ def _export(request: _Request, exporter: Exporter | Sender, agent: Agent | None)
 
 
 def _send(request: _Request, sender: Sender, agent: Agent | None, progress: ShownProgress) -> int:
-    """Send the session, report on stderr what was sent and masked, and return the exit code."""
+    """Send the session, and report on stderr what was sent and masked."""
     from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault
     from agentwatch.cli.messages import say
 
@@ -259,7 +259,7 @@ def _export_recording(
     words: str, output: Path | None, agent: Agent | None, *, is_raw: bool, is_forced: bool
 ) -> int:
     """Write a recording of a session or of a part of it, and its times beside a file; report on stderr what
-    was written and masked, and return the exit code."""
+    was written and masked."""
     from agentwatch.cli.address import is_once
     from agentwatch.cli.messages import say
     from agentwatch.cli.output import check_output, descriptor, write_file, write_times

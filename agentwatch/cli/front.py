@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def watch(
     source: Source, options: Options, replay: Replay | None = None, held: HeldSignals | None = None
 ) -> int:
-    """Show a source on the screen or print it, and return the exit code. After an internal error, recording
-    continues until the agent ends, and the calls are printed in the text format if possible. `replay` is None
-    to show lines as they arrive. `held` is None if no signals were held."""
+    """Show a source on the screen or print it. After an internal error, recording continues until the agent
+    ends, and the calls are printed in the text format if possible. `replay` is None to show lines as they
+    arrive. `held` is None if no signals were held."""
     if held is None and not options.prints():
         from agentwatch.screen.terminal.signals import HeldSignals
 
@@ -104,7 +104,7 @@ def _show_or_print(
 
 
 def _check_integrity(feed: Feed, code: int) -> int:
-    """Report a recording that is not whole, and return the exit code."""
+    """Report a recording that is not whole."""
     from agentwatch.analysis.integrity import integrity
 
     found = integrity(feed.session)

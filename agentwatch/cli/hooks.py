@@ -16,10 +16,9 @@ from agentwatch.text.times import date_and_time
 
 
 def run_hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
-    """Report, install or remove hooks, and return the exit code. `agent` is None for all, to report them.
-    `answers` says whether to install the hook by which the list answers permission prompts. `is_confirmed`
-    changes files without asking. Raise `Fault` if no agent is named, it has no such hook, or a file is to be
-    left alone."""
+    """Report, install or remove hooks. `agent` is None for all, to report them. `answers` says whether to
+    install the hook by which the list answers permission prompts. `is_confirmed` changes files without
+    asking."""
     if os.name != "posix":
         raise Fault("hooks need a system with /bin/sh", USAGE)
     agents, answered = hooked_agents(), answered_agents()

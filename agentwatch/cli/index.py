@@ -27,8 +27,7 @@ _Result = TypeVar("_Result")
 
 def update_index() -> int:
     """Read all new and changed sessions into the index, and print its path. What was done is reported on
-    stderr, so that the output can be given to another program. Raise `Fault` if the index cannot be created
-    or written."""
+    stderr, so that the output can be given to another program."""
     began = time.monotonic()
 
     def report(index: SessionIndex, done: Updated) -> str:
@@ -51,8 +50,7 @@ def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _
 
     The progress is shown on a terminal at stderr if it takes long. A damaged index is built again once, which
     is reported. `asked` is what the user has typed: `--index`, `stats`. `use` gets the open index and what
-    the update has done. It may be called again if it raises `sqlite3.Error`. Raise `Fault` if the index
-    cannot be created, read or written.
+    the update has done. It may be called again if it raises `sqlite3.Error`.
     """
     if find_spec("_sqlite3") is None:
         raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)

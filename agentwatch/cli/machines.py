@@ -35,8 +35,7 @@ def is_source(words: str) -> bool:
 
 
 def check_sources(words: Sequence[str]) -> None:
-    """Check that each of several words names a machine or an engine. Raise `Fault` if one of them does not: a
-    list and a session cannot be shown at once."""
+    """Check that each of several words names a machine or an engine."""
     wrong = next((each for each in words if not is_source(each)), None)
     if wrong is not None:
         shown = cut(safe_line(wrong), _SHOWN_COLUMNS)
@@ -47,9 +46,7 @@ def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str]
     """Return the sessions of machines as one list; nothing is connected yet.
 
     If the extra of engines is not installed, a list with this machine says so in a line. A name of an engine
-    in the settings is one of `words` too. What is named twice is listed once. Raise `Fault` if an address or
-    the credentials of an engine are wrong, or a list without this machine needs a package that is not
-    installed.
+    in the settings is one of `words` too. What is named twice is listed once.
     """
     from agentwatch.catalog.catalog import Machine
     from agentwatch.recording.store import sessions_folder
@@ -94,8 +91,7 @@ def _add_engine(
 
 def log_in(words: Iterable[str]) -> None:
     """Let ssh ask on the terminal for what a login needs, before there is a screen. Without a terminal
-    nothing is asked, so nothing is connected. Raise `Fault` if one of them begins like the address of a host,
-    and is not one."""
+    nothing is asked, so nothing is connected."""
     hosts = [each.rstrip("/") for each in words if each.startswith(SSH)]
     if hosts and os.isatty(0) and os.isatty(2):
         from agentwatch.remote.ssh.shared_connection import connect

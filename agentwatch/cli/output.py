@@ -53,8 +53,7 @@ def check_output(
     with no other file than its arrival times may be replaced together with them. Another file that exists is
     replaced if the user says so. A device, a pipe and stdout can always be written. `output` is `-` for
     stdout, None for a name that the command chooses itself. `has_times` says that the file is a recording,
-    whose arrival times are written beside it. Raise `Fault` if the file may not be written; or it cannot be
-    created, because it is a folder or in none.
+    whose arrival times are written beside it.
     """
     if output is None:
         return
@@ -111,9 +110,8 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
 
     A new file may only be read by the user. A file that is replaced keeps its permissions. A link is not
     replaced: its target is. A device, a FIFO or an open descriptor is written directly. `replaces` allows an
-    existing file to be replaced; `check_output` has decided that. Raise `Fault` if the file exists and may
-    not be replaced, or it cannot be written, and `Exit` if the reader of an open descriptor has closed it,
-    which ends the command with 141.
+    existing file to be replaced; `check_output` has decided that. If the reader of an open descriptor has
+    closed it, `Exit` ends the command with 141.
     """
     fd = descriptor(path)
     if fd is not None:
@@ -157,7 +155,6 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
 def _check(
     path: Path, kept: list[_Kept], *, is_forced: bool, recording: Path | None = None, has_times: bool = False
 ) -> None:
-    """Check that a regular file may be written."""
     real, status = _real(path), _present(path)
     _check_kept(path, real, status, kept)
     for name in (_real(path.parent) / path.name, real):
@@ -191,7 +188,6 @@ def _refused(path: Path, reason: str) -> Fault:
 
 
 def _kept(inputs: Iterable[str]) -> Iterator[_Kept]:
-    """Yield the inputs, and the files that belong to them, whether these exist or not."""
     for words in inputs:
         name, _ = named_file(words) or (words, None)
         path = Path(name)
@@ -282,7 +278,6 @@ def _write(fd: int, pieces: Iterable[bytes]) -> int:
 
 
 def _write_device(path: Path, pieces: Iterable[bytes]) -> int:
-    """Write into a device or a FIFO."""
     try:
         fd = os.open(path, _OPEN)
     except OSError as error:
@@ -309,7 +304,7 @@ def write_times(recording: Path, times: Iterable[tuple[int, int]], *, replaces: 
     """Write the arrival times beside a regular file; those of a file that it replaces are removed. `times`
     are the offset of each line that arrived at another time than the line before it, and its time in
     milliseconds since the epoch; none are known if it is empty. `replaces` allows an existing file of times
-    to be replaced or removed. Raise `Fault` if the file of times cannot be written."""
+    to be replaced or removed."""
     if not recording.is_file():
         return
     path, pieces = SessionFiles(recording.resolve()).times, _pieces(iter(times))

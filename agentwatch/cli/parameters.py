@@ -190,7 +190,7 @@ def forced(command: Any) -> Any:
 
 
 def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> MomentSpec | None:
-    """Return the moment that the words of an option name. Raise `UsageError` if the words name no moment."""
+    """Return the moment that the words of an option name."""
     if words is None:
         return None
     from agentwatch.analysis.moments import Problem, parse

@@ -33,7 +33,6 @@ class ActionLines:
     """
 
     def __init__(self, session: Session, line: Callable[[Call], SafeText]) -> None:
-        """Format the calls that end from now on with `line`."""
         self._session = session
         self._line = line
         self._printed = len(session.ended_calls)
@@ -56,7 +55,7 @@ def print_session(
     times: bool = False,
     with_numbers: bool = False,
 ) -> int:
-    """Print a session while it runs, and return the exit code.
+    """Print a session while it runs.
 
     When stdout cannot be written to any more, the agent's output is still recorded. What the feed has applied
     before is not printed. In the text format, `brief` prints only the phrase of each call, and `times` the
@@ -88,7 +87,6 @@ def print_session(
 
 
 def _print_log(source: Source, feed: Feed, *, with_numbers: bool) -> None:
-    """Print the action log as it is written live."""
     from agentwatch.output.log import ActionLog
     from agentwatch.recording.acts import SessionActs
     from agentwatch.recording.alarms import alarms_of
@@ -104,7 +102,7 @@ def _print_log(source: Source, feed: Feed, *, with_numbers: bool) -> None:
 
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
-    """Print the calls that end from now on, in the text format, and return the exit code."""
+    """Print the calls that end from now on, in the text format."""
     lines = ActionLines(feed.session, styled_action if has_colours(sink_fd) else action)
     _follow(source, feed, lambda: _print_actions(lines, sink_fd))
     return end_session(source, feed.session)
@@ -227,7 +225,6 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
 
 
 def _report_faults(source: Source) -> None:
-    """Print each fault of the written files once."""
     for fault in source.new_faults():
         say(fault)
 

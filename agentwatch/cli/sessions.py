@@ -153,8 +153,7 @@ def wanted_of(given: dict[str, Any]) -> Wanted:
 
 
 def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
-    """Return what `--prune` does; None if it is not given. Raise `UsageError` if an option needs `--prune`,
-    or excludes it."""
+    """Return what `--prune` does; None if it is not given."""
     beside = {
         "--older": given["older_ms"] is not None,
         "--keep-bookmarked": given["keep_bookmarked"],
@@ -175,16 +174,14 @@ def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
 
 
 def check_here(given: dict[str, Any], machines: tuple[str, ...]) -> None:
-    """Check that an option about the files of this machine is given without a MACHINE. Raise `UsageError` if
-    it is not."""
+    """Check that an option about the files of this machine is given without a MACHINE."""
     for name, is_given in (("--prune", given["is_pruned"]), ("--index", given["is_indexed"])):
         if is_given and machines:
             raise click.UsageError(f"{name} is about this machine; it excludes MACHINE")
 
 
 def is_indexing(given: dict[str, Any], *, as_json: bool) -> bool:
-    """Return whether the index is updated. Raise `UsageError` if another option is given: the index holds all
-    sessions."""
+    """Return whether the index is updated."""
     if given.pop("is_indexed") is False:
         return False
     if as_json or any(value for value in given.values() if value != frozenset()):
@@ -193,14 +190,13 @@ def is_indexing(given: dict[str, Any], *, as_json: bool) -> bool:
 
 
 def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> int:
-    """Print the sessions that are wanted, and return the exit code.
+    """Print the sessions that are wanted.
 
     It is 0 without any session too, as in other programs that list something, and 2 if our own folder of
     sessions cannot be read; the sessions of other agents are printed then. What is hidden is counted on
     stderr. Each machine that does not answer is reported there; if none answers, the exit code is 2.
     `machines` are `.` for this machine, `nats://HOST`, `ssh://HOST`; this machine if empty. `as_json` prints
-    one JSON object per line instead of a table. Raise `Fault` if a word names no machine, or a machine cannot
-    be listed as it is named.
+    one JSON object per line instead of a table.
     """
     from agentwatch.base.config import HERE
     from agentwatch.recording.saved_sessions import saved_stems
@@ -438,8 +434,7 @@ def prune(asked: Pruning) -> int:
     """Print the recordings of our own that are older, and delete them if that is confirmed.
 
     Without `--yes`, it asks on a terminal, and elsewhere deletes nothing. The exit code is 74 if one of them
-    cannot be deleted. Raise `Fault` if neither an option nor the settings name an age, or the folder of
-    sessions cannot be read.
+    cannot be deleted.
     """
     from agentwatch.recording.saved_sessions import prunable
     from agentwatch.recording.store import sessions_folder
@@ -484,7 +479,6 @@ def _say_kept(found: Prunable) -> None:
 
 
 def _delete(found: Prunable) -> int:
-    """Delete sessions, report each that cannot be deleted, and return the exit code."""
     from agentwatch.recording.saved_sessions import delete_session
 
     deleted = freed = 0

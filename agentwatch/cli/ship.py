@@ -152,7 +152,7 @@ class Request(NamedTuple):
 
     def target(self, before: Shipped | None) -> Target:
         """Return the engine of a session. `before` is what was noted of the session when it was shipped
-        before. Raise `Fault` if no engine is named, or it cannot be used."""
+        before."""
         from agentwatch.remote.publish.publication import target_of
 
         words = self.to or (before.to if before is not None else self.by_default)
@@ -163,9 +163,8 @@ class Request(NamedTuple):
 
 
 def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all: bool) -> int:
-    """Ship sessions until the engine has them, and return the exit code. `to` is the address or name of the
-    engine. `ships_all` ships each recording that was begun and is not complete; with `to` also those that
-    run. Raise `Fault` if a session or an engine cannot be used."""
+    """Ship sessions until the engine has them. `to` is the address or name of the engine. `ships_all` ships
+    each recording that was begun and is not complete; with `to` also those that run."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.login import check_extra
     from agentwatch.remote.publish.process import ship_all
@@ -245,7 +244,6 @@ def _unfinished(request: Request, shown: _Shown) -> Iterator[Job]:
 
 
 def _name(recording: Path) -> str:
-    """Return what names a recording on the command line."""
     from agentwatch.remote.publish.sidecar import is_saved
 
     return recording.stem if is_saved(recording) else str(recording)
@@ -310,8 +308,6 @@ class _Shown:
 
 
 class _Reported:
-    """The last reports about one session."""
-
     def __init__(self) -> None:
         self._problem = ""
         self._due = 0.0

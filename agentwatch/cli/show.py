@@ -53,7 +53,6 @@ def show(address: str, *, is_why: bool, as_json: bool, **given: Any) -> int:
 
 
 def _show_moment(address: Address, agent: Agent | None, *, as_json: bool) -> int:
-    """Print the call or the moment of an address, or the end of the session, and return the exit code."""
     from agentwatch.analysis.moments import CallEnd
     from agentwatch.analysis.status import unknown_agent
     from agentwatch.cli.address import opened
@@ -83,7 +82,6 @@ def _show_moment(address: Address, agent: Agent | None, *, as_json: bool) -> int
 
 
 def _state(address: Address, history: History) -> State:
-    """Return the session at the moment of an address."""
     from agentwatch.analysis.moments import End, base_of, time_of
     from agentwatch.output.show import State
 
@@ -113,7 +111,6 @@ def _offset(address: Address, moment: MomentSpec, feed: Feed, times: Timeline) -
 
 
 def _show_why(words: str, *, as_json: bool) -> int:
-    """Print the evidence for the state of a session, and return the exit code."""
     from shutil import get_terminal_size
 
     from agentwatch.base.clock import now_ms
@@ -147,7 +144,6 @@ def _show_why(words: str, *, as_json: bool) -> int:
 
 
 def _row_here(words: str) -> tuple[Row, Facts | None]:
-    """Return the row of a session of this machine, and what is known about it."""
     from agentwatch.base.clock import now_ms
     from agentwatch.catalog.catalog import Machine
     from agentwatch.catalog.continuing import PROCESS_SECONDS
@@ -176,7 +172,6 @@ def _row_here(words: str) -> tuple[Row, Facts | None]:
 
 
 def _row_elsewhere(words: str) -> Row:
-    """Return the row of a session of another machine."""
     from agentwatch.catalog.session_ids import Named
     from agentwatch.cli.address import session_and_moment
     from agentwatch.cli.sessions import of_machines

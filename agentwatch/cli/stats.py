@@ -60,8 +60,7 @@ _LEAST_PERCENT = 0.05
 
 def print_statistics(chosen: Chosen, by: By | None, output_format: str) -> int:
     """Read new and changed sessions into the index, and print the statistics over the chosen sessions. `by`
-    prints the costs by this, and no other table. The exit code is 0 without any session too. Raise `Fault` if
-    no session has such an agent or such a repository, or the index cannot be used."""
+    prints the costs by this, and no other table. The exit code is 0 without any session too."""
 
     def use(index: SessionIndex, _done: Updated) -> Statistics:
         known = names(index.connection)
@@ -82,7 +81,6 @@ def print_statistics(chosen: Chosen, by: By | None, output_format: str) -> int:
 
 
 def _check(option: str, name: str, known: Sequence[str]) -> None:
-    """Check that a name is known, in any case."""
     folded = {each.casefold(): each for each in known}
     if name.casefold() in folded:
         return
@@ -119,7 +117,6 @@ def report(found: Statistics, by: By | None, width: int) -> Iterator[SafeText]:
 
 
 def _title(found: Statistics) -> SafeText:
-    """Return the title: the number of sessions, and the options that select them."""
     sums, unreadable = found.of_sessions.sums, found.of_sessions.unreadable
     words = [f"{_counted(sums.sessions, 'session')}{_choice(found.chosen)}"]
     if sums.subagents:
@@ -142,7 +139,6 @@ def _choice(chosen: Chosen) -> SafeText:
 
 
 def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
-    """Yield the sums over all sessions."""
     of_sessions = found.of_sessions
     sums = of_sessions.sums
     yield "ended", _numbered(of_sessions.outcomes)

@@ -34,8 +34,8 @@ def quick_status(arguments: Sequence[str]) -> int | None:
 
 
 def status_line(template: str | None) -> str:
-    """Return the line for a template, or the words for what deserves attention. Raise `UnknownFieldError` if
-    the template names a field that does not exist."""
+    """Return the line for a template, or the words for what deserves attention; raise
+    `UnknownFieldError` for a wrong template."""
     if template is not None:
         StatusCounts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = clock_ms()

@@ -38,12 +38,12 @@ def _painted(text: str, style: str) -> str:
 
 
 def print_lines(lines: Iterable[str]) -> int:
-    """Print lines until the reader of stdout closes the pipe, and return the exit code."""
+    """Print lines until the reader of stdout closes the pipe."""
     return _printed(lambda: _write_lines(lines))
 
 
 def print_json(pieces: Iterable[bytes]) -> int:
-    """Print a line of JSON that is given in pieces, and return the exit code."""
+    """Print a line of JSON that is given in pieces."""
     return _printed(lambda: write_json(pieces))
 
 
@@ -64,8 +64,7 @@ def _write_lines(lines: Iterable[str]) -> None:
 
 
 def write_line(line: str, sink_fd: int = 1) -> None:
-    """Write a line of text, made safe. Raise `BrokenPipeError` if nobody reads stdout any more, and
-    `PrintingFailed` if the line cannot be written."""
+    """Write a line of text, made safe."""
     if type(line) is Styled and has_colours(sink_fd):
         line = "".join([_painted(printable(text), style) for text, style in line.pieces])
     else:
@@ -74,9 +73,8 @@ def write_line(line: str, sink_fd: int = 1) -> None:
 
 
 def write_json(pieces: Iterable[bytes]) -> None:
-    """Write a line of JSON that is given in pieces, without commands to a CI runner that runs this program.
-    Raise `BrokenPipeError` if nobody reads stdout any more, and `PrintingFailed` if the line cannot be
-    written."""
+    """Write a line of JSON that is given in pieces, without commands to a CI runner that runs this
+    program."""
     if in_runner():
         pieces = (json_without_commands(b"".join(pieces)),)
     for piece in pieces:
@@ -85,8 +83,7 @@ def write_json(pieces: Iterable[bytes]) -> None:
 
 
 def write(data: bytes, sink_fd: int = 1) -> None:
-    """Write bytes as they are. Raise `BrokenPipeError` if nobody reads stdout any more, and `PrintingFailed`
-    if the bytes cannot be written."""
+    """Write bytes as they are; raise `BrokenPipeError` if nobody reads any more, else `PrintingFailed`."""
     try:
         write_all(sink_fd, data)
     except BrokenPipeError:

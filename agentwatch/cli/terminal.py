@@ -43,8 +43,7 @@ def has_terminal() -> bool:
 @contextmanager
 def claimed_terminal() -> Iterator[None]:
     """Connect the descriptors 0, 1 and 2 to the terminal, and restore them afterwards. Garbage is not
-    collected until `TerminalApp` has drawn its first frame: a collection takes 40 ms. Raise `OSError` if
-    there is no controlling terminal."""
+    collected until `TerminalApp` has drawn its first frame: a collection takes 40 ms."""
     saved: dict[int, int] = {}
     gc.disable()
     try:

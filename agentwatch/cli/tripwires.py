@@ -25,8 +25,8 @@ _MOST_RULES = 100
 
 def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
     """Return the rules of the command line and of the settings, before the agent starts. If agentwatch starts
-    the agent (`is_started`), rules can pause and stop it; otherwise such rules of the settings are left out.
-    Raise `Fault` if a rule of the command line cannot be read, or its action cannot be done here."""
+    the agent (`is_started`), rules can pause and stop it; otherwise such rules of the settings are left
+    out."""
     given = tuple(_given(options.on, is_started=is_started))
     if len(given) > _MOST_RULES:
         raise Fault(f"--on: at most {_MOST_RULES} rules", USAGE)
@@ -107,7 +107,6 @@ def end_watching(source: Source) -> None:
 
 
 def _given(words: Sequence[tuple[str, str]], *, is_started: bool) -> Iterator[Tripwire]:
-    """Yield the rules of the command line."""
     for rule, action in words:
         try:
             found = tripwire(rule, action)
