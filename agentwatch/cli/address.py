@@ -83,16 +83,16 @@ def parse_address(words: str) -> Address:
         if (path := ids.path_of(name)) is not None:
             return Address(path, _moment(words, rest), words)
     if not splits:
-        return Address(_checked(words), None, words)
+        return Address(_path_of_file(words), None, words)
     from agentwatch.analysis.moments import Named, Problem, parse  # 4 ms, which most addresses do not need
 
     for name, rest in splits:
         if name and not isinstance(moment := parse(rest), Named | Problem):
-            return Address(_checked(name), moment, words)
-    return Address(_checked(words), None, words)
+            return Address(_path_of_file(name), moment, words)
+    return Address(_path_of_file(words), None, words)
 
 
-def _checked(name: str) -> Path:
+def _path_of_file(name: str) -> Path:
     """Return the path of a file; a name without a folder and a suffix is an id, and raises a Fault."""
     path = Path(name)
     if os.sep in name or path.suffix or os.path.lexists(name):
@@ -186,15 +186,15 @@ def report_missing(copying: Copying) -> None:
         say(named(copying.address, copying.problem))
 
 
-def whole(words: str, command: str) -> Path:
+def recording_path(words: str, command: str) -> Path:
     """Return the path of an address whose command prints a whole recording."""
     address = parse_address(words)
     if address.moment is not None:
-        raise Fault(f"{command} prints a whole recording, not a moment of it: {address.session}", USAGE)
+        raise Fault(f"{command} takes a whole recording, not a moment of it: {address.session}", USAGE)
     return address.path
 
 
-def opened(path: Path, follow: bool | None = False) -> LineReader:
+def open_reader(path: Path, follow: bool | None = False) -> LineReader:
     """Open the recording, the store or the stdin of an address, for a command that prints what is there. If
     `follow` is None, a recording that is still being written has not ended; if False, it ends here. Raise
     `Fault` if it cannot be opened, or stdin is a terminal."""

@@ -128,7 +128,7 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
     from agentwatch.cli.options import Options
 
     agent = Options(format=given["format"]).agent()
-    rules = Given(given["files"], given["forbids"], given["requires"], given["limits"])
+    rules = RuleOptions(given["files"], given["forbids"], given["requires"], given["limits"])
     output_format = "json" if given["as_json"] else given["output_format"]
     starter = given["starter"]
     if given["is_init"] or starter is not None:
@@ -163,7 +163,7 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
     return run_check(addresses, checked_rules, agent, output_format, **switches)
 
 
-class Given(NamedTuple):
+class RuleOptions(NamedTuple):
     """The rules that the command line gives."""
 
     files: Sequence[Path] = ()
@@ -214,7 +214,7 @@ def run_check(
     for words in addresses:
         try:
             address = whole_address(words, waits=waits)
-            checked.append(_checked(address, rules, agent, progress.step("checking"), waits=waits))
+            checked.append(_judge_recording(address, rules, agent, progress.step("checking"), waits=waits))
         except Fault as fault:
             progress.clear()
             say(str(fault))
@@ -282,7 +282,7 @@ class _Opened(NamedTuple):
     """Returns whether the file is still being written; None if something marks its end."""
 
 
-def _checked(
+def _judge_recording(
     address: Address,
     rules: Sequence[Rule],
     agent: Agent | None,
@@ -296,14 +296,14 @@ def _checked(
     from agentwatch.rules.check.judge import Checked
 
     began = time.monotonic()
-    with judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
+    with open_judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
         session, judgements = feed.session, judge.judgements()
     seconds = time.monotonic() - began
     return Checked(address.words, judgements, len(session.calls), session.format, seconds, is_live)
 
 
 @contextmanager
-def judged(
+def open_judged(
     address: Address,
     rules: Sequence[Rule],
     agent: Agent | None,
@@ -313,7 +313,7 @@ def judged(
 ) -> Iterator[tuple[Feed, Judge, bool]]:
     """Return the feed of a recording that was read to its end, its judge, and whether it is still written.
 
-    The recording is open until the end of the block. Arguments and faults are those of `_checked`.
+    The recording is open until the end of the block. Arguments and faults are those of `_judge_recording`.
     """
     from agentwatch.cli.address import STDIN
     from agentwatch.feed.feed import Feed
@@ -417,7 +417,7 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         progress(index, min(len(every), _MOST_SESSIONS))
         try:
             with reading(found.path):
-                checked = _check(found, rules, since_ms, seen)
+                checked = _judge_session(found, rules, since_ms, seen)
         except (Fault, OSError):
             unreadable += 1
             continue
@@ -462,7 +462,7 @@ def _changed_ms(found: Found) -> int:
     return max(found.changed_ns // 10**6, found.metadata.changed_ms or 0)
 
 
-def _check(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -> Checked | None:
+def _judge_session(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -> Checked | None:
     """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch."""
     from agentwatch.agents.opening import saved_source
     from agentwatch.feed.feed import Feed
@@ -499,7 +499,7 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
         progress = ShownProgress()
         address = whole_address(words)
         check_output(output, [str(address.path)], is_forced=is_forced)
-        with judged(address, starting_rules(), agent, progress.step("reading"), waits=False) as found:
+        with open_judged(address, starting_rules(), agent, progress.step("reading"), waits=False) as found:
             progress.clear()
             lines = list(starter_of(found[0], found[1], address.words))
     else:

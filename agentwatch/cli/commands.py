@@ -306,13 +306,15 @@ def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
 def _watch_machines(words: Sequence[str], options: Options) -> int:
     if given := [name for name, value in _of_one_session(options) if value]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
-    from agentwatch.cli.machines import log_in, several
+    from agentwatch.cli.machines import log_in, machine_list
     from agentwatch.cli.terminal import claimed_terminal
     from agentwatch.screen.terminal.signals import HeldSignals
 
     log_in(words)
     listed = (
-        None if set(words) == {HERE} else several(words, options.config.machines, os.environ, Path.home())
+        None
+        if set(words) == {HERE}
+        else machine_list(words, options.config.machines, os.environ, Path.home())
     )
     held = HeldSignals()
     held.hold()

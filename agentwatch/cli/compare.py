@@ -210,7 +210,7 @@ def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Op
     from agentwatch.output.redact.mask import Masks
 
     check_output(request.output, (*request.a, *request.b), is_forced=request.is_forced)
-    addresses = [[_parsed(words) for words in side] for side in (request.a, request.b)]
+    addresses = [[_whole_session(words) for words in side] for side in (request.a, request.b)]
     paths = [str(address.path) for side in addresses for address in side]
     check_output(request.output, paths, is_forced=request.is_forced)
     streams = [_stream(address.path) for side in addresses for address in side if is_once(address.path)]
@@ -240,7 +240,7 @@ def _stream(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _parsed(words: str) -> Address:
+def _whole_session(words: str) -> Address:
     from agentwatch.cli.address import parse_address
 
     address = parse_address(words)

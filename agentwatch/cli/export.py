@@ -209,7 +209,7 @@ def open_session(
     from agentwatch.analysis.moments import Problem
     from agentwatch.analysis.status import unknown_agent
     from agentwatch.base.faults import USAGE, Fault, cannot_create
-    from agentwatch.cli.address import is_once, opened
+    from agentwatch.cli.address import is_once, open_reader
     from agentwatch.cli.messages import say
     from agentwatch.output.export.exported import exported
     from agentwatch.recording.store import SessionFiles
@@ -217,7 +217,7 @@ def open_session(
     is_stream = is_once(address.path)
     name = "session" if is_stream else address.name
     bookmarks = None if is_stream else SessionFiles(address.path).bookmarks
-    reader = opened(address.path)
+    reader = open_reader(address.path)
     step = "reading" if wanted.is_raw else "redacting"
     try:
         session = exported(reader, name, wanted, agent, bookmarks, progress.step(step))
@@ -299,14 +299,14 @@ class _Made(NamedTuple):
 def _redacted(address: Address) -> _Made:
     """Return the same recording without secrets and personal data. Its agent need not be known."""
     from agentwatch.base.faults import cannot_create
-    from agentwatch.cli.address import opened
+    from agentwatch.cli.address import open_reader
     from agentwatch.cli.messages import ShownProgress
     from agentwatch.output.redact.recording import redacted
     from agentwatch.text.amounts import plural
 
     progress = ShownProgress()
     try:
-        copy = redacted(opened(address.path), progress.step("redacting"))
+        copy = redacted(open_reader(address.path), progress.step("redacting"))
     except OSError as error:
         raise cannot_create(Path(tempfile.gettempdir()), error) from None
     finally:

@@ -65,9 +65,9 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     """Return the feed that is shown or printed, and start to write the action log if one is wanted."""
     log_fd, agent = source.written.log_fd, options.agent()
     if options.tripwires or (options.settings is not None and options.settings.on_sessions):
-        from agentwatch.cli.tripwires import judged
+        from agentwatch.cli.tripwires import watch_rules
 
-        judged(source, options)
+        watch_rules(source, options)
         return Feed(source.reader, agent)
     if log_fd is not None:
         from agentwatch.output.log import LogWriter

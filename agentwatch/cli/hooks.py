@@ -95,13 +95,13 @@ def _cannot_change(error: OSError) -> Fault:
 def _report(agent: HookedAgent) -> list[str]:
     hooks = Hooks(agent, os.environ, Path.home())
     try:
-        words = _words(hooks.status(), agent)
+        words = _status_words(hooks.status(), agent)
     except Fault as fault:
         words = f"unknown: {fault}"
     return [f"{agent.name:8}{words}"]
 
 
-def _words(status: Status, agent: HookedAgent) -> str:
+def _status_words(status: Status, agent: HookedAgent) -> str:
     if not status.is_there:
         return "the agent was never started"
     if not status.right + status.other:

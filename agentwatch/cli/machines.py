@@ -42,7 +42,7 @@ def check_sources(words: Sequence[str]) -> None:
         raise Fault(f"{shown}: a list has machines only: ., nats://HOST or ssh://HOST", USAGE)
 
 
-def several(words: Sequence[str], machines: Machines, environ: Mapping[str, str], home: Path) -> Several:
+def machine_list(words: Sequence[str], machines: Machines, environ: Mapping[str, str], home: Path) -> Several:
     """Return the sessions of machines as one list; nothing is connected yet.
 
     If the extra of engines is not installed, a list with this machine says so in a line. A name of an engine

@@ -245,11 +245,11 @@ def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
 def of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
     """Return the rows of several machines, and the exit code; report those that do not answer."""
     from agentwatch.cli.config_file import read_machines
-    from agentwatch.cli.machines import check_sources, log_in, several
+    from agentwatch.cli.machines import check_sources, log_in, machine_list
 
     check_sources(words)
     log_in(words)
-    listed = several(words, read_machines(), os.environ, Path.home())
+    listed = machine_list(words, read_machines(), os.environ, Path.home())
     listed.wants_all = wants_all
     listed.settle(_ANSWER_SECONDS)
     for note in listed.notes:

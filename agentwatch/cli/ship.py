@@ -174,7 +174,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     check_extra()
     machines = read_machines()
     request = Request(to or "", given, machines.engines, machines.publish)
-    shown = _Shown()
+    shown = _Shipping()
     jobs = list(_unfinished(request, shown)) if ships_all else [_job(words, request) for words in sessions]
     if not jobs and shown.is_complete:
         say("nothing to ship: the engine has every session that was published")
@@ -194,12 +194,12 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
 
 def _job(words: str, request: Request) -> Job:
     from agentwatch.agents.opening import store_for
-    from agentwatch.cli.address import is_once, whole
+    from agentwatch.cli.address import is_once, recording_path
     from agentwatch.recording.store import SessionFiles
     from agentwatch.remote.publish.process import Job
     from agentwatch.remote.publish.sidecar import read_shipped
 
-    named = whole(words, "ship")
+    named = recording_path(words, "engine ship")
     path = named if is_once(named) else Path(os.path.realpath(named))
     try:
         is_foreign = is_once(path) or store_for(path) is not None
@@ -211,7 +211,7 @@ def _job(words: str, request: Request) -> Job:
     return Job(path, request.target(before))
 
 
-def _unfinished(request: Request, shown: _Shown) -> Iterator[Job]:
+def _unfinished(request: Request, shown: _Shipping) -> Iterator[Job]:
     """Yield the recordings that were begun and are not complete, and with an engine given those that run."""
     from agentwatch.recording.saved_sessions import is_recorded
     from agentwatch.recording.store import SessionFiles, saved_recordings
@@ -249,7 +249,7 @@ def _name(recording: Path) -> str:
     return recording.stem if is_saved(recording) else str(recording)
 
 
-class _Shown:
+class _Shipping:
     """Ships sessions in threads, and reports on stderr what they reach."""
 
     def __init__(self) -> None:
@@ -272,7 +272,7 @@ class _Shown:
         from agentwatch.remote.publish.sidecar import ShipState
 
         name = _name(job.recording)
-        reported = _Reported()
+        reported = _LastReport()
 
         def report(shipped: Shipped) -> None:
             self._warn(shipped, job.target.login.address)
@@ -307,7 +307,7 @@ class _Shown:
                 say(f"{shipped.to}: {shipped.warning}")
 
 
-class _Reported:
+class _LastReport:
     def __init__(self) -> None:
         self._problem = ""
         self._due = 0.0

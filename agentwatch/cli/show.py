@@ -55,14 +55,14 @@ def show(address: str, *, is_why: bool, as_json: bool, **given: Any) -> int:
 def _show_moment(address: Address, agent: Agent | None, *, as_json: bool) -> int:
     from agentwatch.analysis.moments import CallEnd
     from agentwatch.analysis.status import unknown_agent
-    from agentwatch.cli.address import opened
+    from agentwatch.cli.address import open_reader
     from agentwatch.cli.messages import say
     from agentwatch.cli.stdout import print_json, print_lines
     from agentwatch.feed.feed import Feed
     from agentwatch.feed.history import History
     from agentwatch.output.show import call_json, call_text, state_json, state_text
 
-    reader = opened(address.path, follow=None)  # what is still being written has not ended
+    reader = open_reader(address.path, follow=None)  # what is still being written has not ended
     feed = Feed(reader, agent)
     history = History(feed, reader)
     times = history.timeline

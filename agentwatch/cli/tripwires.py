@@ -38,7 +38,7 @@ def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
     return (*given, *(each for each in settings if is_started or not each.action.needs_agent))
 
 
-def judged(source: Source, options: Options) -> AlarmThread:
+def watch_rules(source: Source, options: Options) -> AlarmThread:
     """Attach rules to the source of a session; their thread also writes the log."""
     written, pausing = source.written, source.pausing
 

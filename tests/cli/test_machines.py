@@ -13,7 +13,7 @@ import pytest
 from agentwatch.base.config import EngineSettings, Machines
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.config_file import read_config, read_machines
-from agentwatch.cli.machines import check_sources, is_source, several
+from agentwatch.cli.machines import check_sources, is_source, machine_list
 from tests.conftest import ROOT, case
 from tests.harness.program import ran
 
@@ -41,19 +41,19 @@ def test_machines_are_known_by_their_words(tmp_path: Path, monkeypatch: pytest.M
 def test_what_is_named_twice_is_listed_once(tmp_path: Path) -> None:
     """An engine by its name and by its address is one source; the settings give it its login."""
     machines = Machines(engines={"team": EngineSettings("nats://ci@team")})
-    listed = several(["team", "nats://ci@team:4222", "nats://team/", "."], machines, {}, tmp_path)
+    listed = machine_list(["team", "nats://ci@team:4222", "nats://team/", "."], machines, {}, tmp_path)
     assert [each._name for each in listed.elsewhere.values()] == ["team", "nats://team"]  # type: ignore[attr-defined]
     assert listed.here is not None
-    assert several(["team"], machines, {}, tmp_path).here is None
+    assert machine_list(["team"], machines, {}, tmp_path).here is None
 
 
 def test_without_the_extra_the_way_to_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line says how to install the client; this machine is listed all the same."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
     with pytest.raises(Fault, match="pip install 'nats-py>=") as found:
-        several(["nats://team"], Machines(), {}, tmp_path)
+        machine_list(["nats://team"], Machines(), {}, tmp_path)
     assert found.value.exit_code == USAGE
-    listed = several([".", "nats://team"], Machines(), {}, tmp_path)
+    listed = machine_list([".", "nats://team"], Machines(), {}, tmp_path)
     listed.settle(5)
     listed.close()
     (note,) = listed.notes

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from agentwatch.analysis.moments import Asked
-from agentwatch.cli.address import opened
+from agentwatch.cli.address import open_reader
 from agentwatch.output.export.exported import Exported, Wanted, exported
 from agentwatch.output.export.exporters import Choices, Sent
 from agentwatch.output.export.otlp import send
@@ -17,7 +17,7 @@ opened_fds: list[int] = []
 
 def session_at(path: Path, *, asked: Asked | None = None, words: str = "", is_raw: bool = False) -> Exported:
     """Return what is exported of a recording."""
-    reader = opened(path)
+    reader = open_reader(path)
     session = exported(reader, path.name, Wanted(asked or Asked(), words, is_raw))
     assert isinstance(session, Exported), session
     opened_fds.extend({reader.fd, session.timeline.fd})
