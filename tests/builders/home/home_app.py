@@ -18,7 +18,7 @@ from agentwatch.catalog.listing import Listing, Request
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import counts
 from agentwatch.catalog.standing import Ground, Standing
-from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, Requested
+from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import Chosen, DemoWanted, Opened, Wanted
 from agentwatch.screen.terminal.frames import prepare
 
@@ -83,7 +83,7 @@ class HomeApp(App[None]):
         self.listing.update(self.rows.values(), now_ms)
         counted = counts(self.rows.values(), now_ms)
         self.home.limits.update(self.rows.values())
-        self.home.show(self.listing, counted, now_ms, is_settled=is_settled)
+        self.home.show(self.listing, ListFacts(counted, is_settled=is_settled), now_ms)
 
     async def begin(self, pilot: Pilot[None], rows: Iterable[Row]) -> None:
         """Show other sessions as after the start: in the usual order, with the first one selected."""

@@ -28,7 +28,6 @@ from agentwatch.text.safe import SafeText, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
-    from agentwatch.screen.screens.session.leave import LeaveChoice
     from agentwatch.screen.screens.sessions.app import OpenSession
 
 
@@ -203,7 +202,7 @@ class AgentwatchApp(SessionApp[Leave]):
 
     def action_leave(self) -> None:
         """Quit; if the agent or a process that it started is still running, ask whether to stop it."""
-        from agentwatch.screen.screens.session.leave import LeaveDialog
+        from agentwatch.screen.screens.session.dialogs import LeaveDialog
 
         survivors = self._source.survivors()
         rule = "" if self._source.pausing is None else self._source.pausing.rule
@@ -229,7 +228,7 @@ class AgentwatchApp(SessionApp[Leave]):
 
     def action_interrupt(self) -> None:
         """Ask whether to interrupt the turn of the agent, or then to stop it."""
-        from agentwatch.screen.screens.session.interrupt import IS_OFF, InterruptDialog
+        from agentwatch.screen.screens.session.dialogs import IS_OFF, InterruptDialog
 
         if "interrupt" not in self.config.act:
             self.notify(IS_OFF, markup=False)
@@ -243,20 +242,18 @@ class AgentwatchApp(SessionApp[Leave]):
         if act is not None and (problem := self._source.act(act, "session")):
             self.notify(problem, markup=False)
 
-    def _leave_agent(self, choice: LeaveChoice | None) -> None:
-        from agentwatch.screen.screens.session.leave import LeaveChoice
+    def _leave_agent(self, choice: str | None) -> None:
 
-        if choice is LeaveChoice.KEEP:
+        if choice == "keep":
             self.exit(Leave.RUNNING)
-        elif choice is LeaveChoice.STOP:
+        elif choice == "stop":
             self._stop("stopping the agent …")
 
-    def _leave_survivors(self, choice: LeaveChoice | None) -> None:
-        from agentwatch.screen.screens.session.leave import LeaveChoice
+    def _leave_survivors(self, choice: str | None) -> None:
 
-        if choice is LeaveChoice.KEEP:
+        if choice == "keep":
             self.exit(Leave.OVER)
-        elif choice is LeaveChoice.STOP:
+        elif choice == "stop":
             self._stop("stopping the agent's processes …")
 
     def _stop(self, message: str) -> None:

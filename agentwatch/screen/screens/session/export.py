@@ -11,16 +11,13 @@ from tempfile import TemporaryFile
 from threading import Thread
 from typing import ClassVar, Literal
 
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Static
 
 import agentwatch
 from agentwatch.base.faults import NOT_EXECUTABLE
 from agentwatch.output.export.exporters import FORMATS
+from agentwatch.screen.screens.session.dialogs import KeyDialog
 from agentwatch.text.safe import SafeText, safe_line
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
@@ -29,30 +26,21 @@ directory, in which the agent may have written modules."""
 _MOST_SAID = 4096
 
 
-class ExportDialog(ModalScreen[str | None]):
+_FILES = {name: each for name, each in FORMATS.items() if each.key}
+
+
+class ExportDialog(KeyDialog[str]):
     """Asks for the format of an export."""
 
-    def __init__(self, sessions: int) -> None:
-        super().__init__()
-        self._what = "the session" if sessions == 1 else f"{sessions:,} sessions"
-
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(each.key, f"choose('{name}')", name) for name, each in FORMATS.items() if each.key),
-        Binding("escape,q,X", "dismiss", "Cancel"),
+        *(Binding(each.key, f"dismiss('{name}')", name) for name, each in _FILES.items()),
+        Binding("X", "dismiss", "Cancel"),
     ]
 
-    def compose(self) -> ComposeResult:
-        """Show the formats with their keys."""
-        with Vertical(classes="dialog"):
-            yield Static(Content(f"Export {self._what}, redacted, to the working directory"))
-            yield Static("")
-            for key, words in (*((each.key, each.words) for each in FORMATS.values()), ("esc", "Cancel")):
-                if key:
-                    yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), words))
-
-    def action_choose(self, name: str) -> None:
-        """Close the dialog with the name of a format."""
-        self.dismiss(name)
+    def __init__(self, sessions: int) -> None:
+        what = "the session" if sessions == 1 else f"{sessions:,} sessions"
+        keys = ((each.key, each.words) for each in _FILES.values())
+        super().__init__([f"Export {what}, redacted, to the working directory"], keys)
 
 
 def offer_export(app: App[object], addresses: Sequence[Path | str]) -> None:

@@ -176,7 +176,7 @@ class PermissionPrompts:
     def __init__(self, app: App[None], show: Callable[[], None]) -> None:
         self._app, self._show = app, show
         self._box: AnswerBox | None = None
-        self._shown: PermissionQuestion | None = None
+        self._question: PermissionQuestion | None = None
         """The question of the box, until the user leaves it."""
         self._answers = Answers(
             os.environ, lambda: app.call_later(self._changed), lambda end: app.call_later(self._ended, end)
@@ -196,12 +196,12 @@ class PermissionPrompts:
             self._app.notify("this session asks nothing that can be answered here", markup=False)
         elif self._box is None:
             box = self._box = AnswerBox(question, repository(row))
-            self._shown = question
+            self._question = question
 
             def answer(decision: Decision | None) -> None:
                 self._box = None
                 if not box.is_over:
-                    self._shown = None
+                    self._question = None
                 if decision is not None and not self._answers.answer(question, *decision):
                     self._app.notify("it was answered elsewhere", markup=False)
                 self._show()
@@ -224,7 +224,7 @@ class PermissionPrompts:
             "refused": "not answered: it is switched off in the settings, or cannot be recorded",
             "expired": "the agent does not wait for it any more",
         }.get(end.receipt, f"{end.act}: whether the agent took it is unknown")
-        if end.act or end.question is self._shown:
+        if end.act or end.question is self._question:
             self._app.notify(f"{foreign(end.question.tool)}: {words}", markup=False)
         self._changed()
 

@@ -32,7 +32,7 @@ from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, fi
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions.answer import PermissionPrompts
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
-from agentwatch.screen.screens.sessions.home import Requested
+from agentwatch.screen.screens.sessions.home import ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import DemoWanted, Opened, Wanted
 from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings
 from agentwatch.screen.screens.sessions.screen import HomeScreen
@@ -59,6 +59,7 @@ _FETCH_SECONDS = 1.0
 class OpenSession(NamedTuple):
     """A session that is open for a screen."""
 
+    row: Row
     source: FileSource | StoreSource
     first: FirstShown
     copying: Copying | None = None
@@ -75,10 +76,10 @@ def open_row(row: Row, machines: Machines) -> OpenSession:
     """Open the session of a row. Nothing is written but bookmarks, as by `agentwatch FILE`. Raise `Fault` if
     the session cannot be opened."""
     if row.address:
-        return _open_elsewhere(row.address, machines)
+        return _open_elsewhere(row, machines)
     source = saved_source(row.path, _follows(row), follow_store=True)
     try:
-        return OpenSession(source, first_shown(source, Feed(source.reader)))
+        return OpenSession(row, source, first_shown(source, Feed(source.reader)))
     except OSError as error:
         source.close()
         raise cannot_open(row.path, error) from None
@@ -88,7 +89,7 @@ def open_demo(row: Row) -> OpenSession:
     """Open the bundled session, to replay it. Nothing is written: its bookmarks stay in memory."""
     source = saved_source(row.path)
     source.bookmarks_path = None
-    return OpenSession(source, first_shown(source, Feed(source.reader), is_replayed=True))
+    return OpenSession(row, source, first_shown(source, Feed(source.reader), is_replayed=True))
 
 
 def _follows(row: Row) -> bool | None:
@@ -98,15 +99,14 @@ def _follows(row: Row) -> bool | None:
     return row.standing.state in LIVE
 
 
-def _open_elsewhere(address: str, machines: Machines) -> OpenSession:
-    """Open a session of another machine, whose local copy is filled while it is open."""
+def _open_elsewhere(row: Row, machines: Machines) -> OpenSession:
     from agentwatch.remote.copying import open_copy, source_of
 
-    copying = open_copy(address, machines, os.environ)
+    copying = open_copy(row.address, machines, os.environ)
     try:
         copying.wait_until_read(_FETCH_SECONDS)
         source = source_of(copying)
-        return OpenSession(source, first_shown(source, Feed(source.reader)), copying)
+        return OpenSession(row, source, first_shown(source, Feed(source.reader)), copying)
     except (Fault, OSError) as error:
         copying.close()
         if isinstance(error, Fault):
@@ -117,13 +117,6 @@ def _open_elsewhere(address: str, machines: Machines) -> OpenSession:
 _OPENING_SECONDS = 0.15
 """A session that opens faster than this opens without a word."""
 _PROBLEM_SECONDS = 10.0
-
-
-class _Open(NamedTuple):
-    """The session that is open on the screen."""
-
-    row: Row
-    session: OpenSession
 
 
 class HomeApp(SessionApp[None]):
@@ -174,7 +167,7 @@ class HomeApp(SessionApp[None]):
         """Whether the list was not shown with the rows of an earlier report."""
         self._opening: Key | None = None
         """The session that is being opened."""
-        self._open: _Open | None = None
+        self._open: OpenSession | None = None
         self._prompts = PermissionPrompts(self, self._offer_answers) if "answer" in self.config.act else None
         self._alarms = AlarmSigns(
             self._rings,
@@ -233,7 +226,6 @@ class HomeApp(SessionApp[None]):
         self.push_screen(Help(self.config.keys, SESSIONS if self._open is None else SESSION))
 
     def _take(self, report: Report) -> None:
-        """Take what the thread reports."""
         if self.is_leaving:
             return
         rows, changed, vanished, self._is_settled = report
@@ -260,10 +252,9 @@ class HomeApp(SessionApp[None]):
         return Commands(lambda words: self.call_later(warn, words))
 
     def _show_facts(self) -> None:
-        """Show in the session that is open what its agent says in the list."""
         if self._open is None:
             return
-        source, facts = self._open.session.source, facts_of(self._rows.get(self._open.row.key))
+        source, facts = self._open.source, facts_of(self._rows.get(self._open.row.key))
         if source.facts != facts:
             source.facts = facts
             if (screen := self.session_screen) is not None:
@@ -282,13 +273,10 @@ class HomeApp(SessionApp[None]):
                 standing = row.standing._replace(now="opening …", now_since_ms=None)
                 rows[row.key] = row._replace(standing=standing)
             watched = self._machine
-            home.show(
-                *(rows, self._counts, watched.notes),
-                vanished=None if report is None else report.vanished,
-                is_complete=watched.is_found,
-                is_settled=self._is_settled,
-                is_known=not watched.problem,
+            facts = ListFacts(
+                self._counts, watched.notes, watched.is_found, self._is_settled, not watched.problem
             )
+            home.show(rows, facts, vanished=None if report is None else report.vanished)
 
     def _show_title(self) -> None:
         needed = self._counts.needs_you
@@ -307,7 +295,6 @@ class HomeApp(SessionApp[None]):
 
     @on(Wanted)
     async def _do(self, event: Wanted) -> None:
-        """Do for the selected session what its screen cannot."""
         row = event.rows[0]
         if event.what == "ring":
             self._toggle_ring(row)
@@ -372,7 +359,7 @@ class HomeApp(SessionApp[None]):
         if self._opening != row.key or self._open is not None:
             await asyncio.to_thread(session.close)
             return
-        self._opening, self._open = None, _Open(row, session)
+        self._opening, self._open = None, session
         self._show_facts()
         self._rings.look_at(row.key)
         self._alarms.look_at(row.key)
@@ -404,7 +391,7 @@ class HomeApp(SessionApp[None]):
         """Return to the list as it was, and close the session that was open."""
         if self._open is None:
             return
-        session, self._open = self._open.session, None
+        session, self._open = self._open, None
         self._show_rows()
         await self.close_session(session)
 

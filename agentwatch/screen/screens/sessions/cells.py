@@ -42,7 +42,7 @@ def _state(row: Row, now_ms: int, *, is_dated: bool) -> Spans:
 def _title(row: Row, width: int, _now_ms: int, style: str, depth: int = 0) -> Spans:
     """Return the title in exactly `width` columns, with the number of subagents at its right."""
     title = SafeText("  " * depth + words.title(row))
-    beside = SafeText(f" {words.beside_title(row)}".rstrip())
+    beside = SafeText(f" {words.title_suffix(row)}".rstrip())
     if columns(beside) > width // 2:
         beside = SafeText("")
     style = "strong" if row.is_marked else style
@@ -240,7 +240,7 @@ def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
     """Return columns in which every text is whole, for a program that reads the table."""
     titles = activities = 1
     for row in rows:
-        beside = words.beside_title(row)
+        beside = words.title_suffix(row)
         titles = max(titles, columns(words.title(row)) + (len(beside) + 1 if beside else 0))
         clock = words.activity_clock(row, now_ms)
         activities = max(activities, columns(words.activity(row, now_ms)) + (len(clock) + 3 if clock else 0))

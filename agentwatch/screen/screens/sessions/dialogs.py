@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 
 from agentwatch.catalog.row import Row
 from agentwatch.recording.saved_sessions import MOST_NAME
+from agentwatch.screen.screens.session.dialogs import KeyDialog
 from agentwatch.screen.screens.sessions.words import why
 from agentwatch.screen.widgets.input_bar import LineInput
 from agentwatch.screen.widgets.line_view import PopupLines
@@ -30,40 +31,25 @@ _TITLE_COLUMNS = 50
 _MOST_NAMED = 8
 
 
-class DeleteDialog(ModalScreen[bool]):
+class DeleteDialog(KeyDialog[bool]):
     """Asks whether to delete recordings with all of their files. `size` is in bytes on disk. `kept` is the
     number of sessions that were marked too, and are not ours to delete."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Delete"),
-        Binding("escape,q,n", "dismiss(False)", "Cancel"),
+        Binding("n", "dismiss", "Cancel"),
     ]
 
     def __init__(self, rows: Sequence[Row], size: int, kept: int = 0) -> None:
-        super().__init__()
-        self._rows = rows
-        self._bytes = size
-        self._kept = kept
-
-    def compose(self) -> ComposeResult:
-        """Show what is deleted, and the possible answers."""
-        rows, size = self._rows, byte_size(self._bytes)
-        with Vertical(classes="dialog"):
-            if len(rows) == 1:
-                files = f"{rows[0].path.name} and the files beside it: {size}"
-                yield Static(Content(SafeText(f"Delete {title_words(rows[0])}?")))
-                yield Static(Content(f"  {safe_line(files)}"))
-            else:
-                yield Static(Content(f"Delete {len(rows):,} recordings: {size}?"))
-                for row in rows[:_MOST_NAMED]:
-                    yield Static(Content(SafeText(f"  {title_words(row)}")))
-                if len(rows) > _MOST_NAMED:
-                    yield Static(Content(f"  and {len(rows) - _MOST_NAMED:,} more"))
-            if self._kept:
-                yield Static(Content(f"  {self._kept:,} of other programs stay{'s' * (self._kept == 1)}"))
-            yield Static(" ")
-            for key, does in (("y", "Delete (cannot be undone)"), ("esc", "Cancel")):
-                yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
+        if len(rows) == 1:
+            files = f"{rows[0].path.name} and the files beside it: {byte_size(size)}"
+            lines = [f"Delete {title_words(rows[0])}?", f"  {safe_line(files)}"]
+        else:
+            lines = [f"Delete {len(rows):,} recordings: {byte_size(size)}?"]
+            lines += [f"  {title_words(row)}" for row in rows[:_MOST_NAMED]]
+            lines += [f"  and {len(rows) - _MOST_NAMED:,} more"] if len(rows) > _MOST_NAMED else []
+        lines += [f"  {kept:,} of other programs stay{'s' * (kept == 1)}"] if kept else []
+        super().__init__(lines, [("y", "Delete (cannot be undone)")])
 
 
 class RenameDialog(ModalScreen[str | None]):

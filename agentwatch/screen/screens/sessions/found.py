@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -20,6 +19,7 @@ from agentwatch.catalog.contents import ContentsSearch, Hit
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.sessions.list import Opened
 from agentwatch.screen.screens.sessions.preview import head_session
+from agentwatch.screen.screens.sessions.watching import Background
 from agentwatch.screen.screens.sessions.words import foreign, repository, title
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans, rows_in_view
@@ -35,7 +35,6 @@ _YIELD_SECONDS = 0.001
 """The pause after a slice: the screen gets the interpreter's lock."""
 _REPORT_SECONDS = 0.1
 """The time between two reports; the first hits are reported at once."""
-_END_SECONDS = 1.0
 
 
 class Progress(NamedTuple):
@@ -48,9 +47,9 @@ class Progress(NamedTuple):
     is_over: bool
 
 
-class Searching:
-    """Goes on with a search until it is over, or is stopped. Only the thread uses `search`. It calls `report`
-    with what is new, and `fail` with the exception that has ended it. It does nothing until `start`."""
+class Searching(Background):
+    """Goes on with a search until it is over. Only the thread uses `search`. It calls `report` with what is
+    new."""
 
     def __init__(
         self,
@@ -58,32 +57,14 @@ class Searching:
         report: Callable[[Progress], object],
         fail: Callable[[Exception], object],
     ) -> None:
+        super().__init__("contents", fail)
         self._search = search
         self._report = report
-        self._fail = fail
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="contents", daemon=True)
 
-    def start(self) -> None:
-        """Start to search."""
-        self._thread.start()
+    def _close(self) -> None:
+        self._search.close()
 
-    def stop(self) -> None:
-        """End the search after its present slice; a disk that hangs is not waited for."""
-        self._ended.set()
-        if self._thread.is_alive():
-            self._thread.join(_END_SECONDS)
-
-    def _run(self) -> None:
-        try:
-            self._go_on()
-        except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
-            if not self._ended.is_set():
-                self._fail(error)
-        finally:
-            self._search.close()
-
-    def _go_on(self) -> None:
+    def _work(self) -> None:
         search = self._search
         hits: list[Hit] = []
         reported_at = 0.0
@@ -210,7 +191,6 @@ class FoundView(RowView, HeadedView):
         ]
 
     def _marked(self, text: SafeText) -> Spans:
-        """Return a text with the words of the search highlighted."""
         lowered = text.lower()
         if len(lowered) != len(text):
             return [(text, "plain")]
@@ -257,11 +237,10 @@ class FoundScreen(ModalScreen[None]):
         self._searching = Searching(
             search, partial(self.call_later, self._take), partial(self.call_later, self.app.fail)
         )
-        self._searching.start()
+        self._searching.begin()
         self.set_interval(_ORIGIN_SECONDS, self._find_origin)
 
     def _find_origin(self) -> None:
-        """Look for the call of a hit in view, one at a time."""
         hit = None if self._is_reading else self._found.unread
         if hit is not None:
             self._is_reading = True
@@ -290,7 +269,6 @@ class FoundScreen(ModalScreen[None]):
             self.app.post_message(Opened(row, _findable(self._words, hit.snippet)))
 
     def _take(self, progress: Progress) -> None:
-        """Show what is new."""
         self._found.empty_words = SafeText(" nothing found" if progress.is_over else " searching …")
         words = cut(safe_line(self._words), _MOST_WORDS)
         said = [f"“{words}”", plural(len(self._found.hits) + len(progress.hits), "hit")]

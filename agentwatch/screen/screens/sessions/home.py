@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -97,12 +97,12 @@ class HomeBars(Vertical):
         self.filter = SessionFilterBar(
             "Filter", "a word, failed, agent:codex, repo:api, age<2h", offers, id="home-filter"
         )
-        self._said = Static(id="request")
+        self._line = Static(id="request")
         self._words = SafeText("")
 
     def compose(self) -> ComposeResult:
         """Lay out the line above the bars."""
-        yield self._said
+        yield self._line
         yield self.find
         yield self.filter
 
@@ -124,14 +124,16 @@ class HomeBars(Vertical):
             text = self.filter.input.value
             self.filter.explain(text, self.filter.problem(text), keys)
         is_typed_in = self.find.is_typed_in or self.filter.is_typed_in
-        words = SafeText("" if is_typed_in else " · ".join([*filter(None, [marked]), *_said(request, found)]))
+        words = SafeText(
+            "" if is_typed_in else " · ".join([*filter(None, [marked]), *_request_words(request, found)])
+        )
         if words != self._words:
             self._words = words
-            self._said.update(Content(f" {words}"), layout=False)
-            self._said.display = bool(words)
+            self._line.update(Content(f" {words}"), layout=False)
+            self._line.display = bool(words)
 
 
-def _said(request: Request, found: str) -> list[str]:
+def _request_words(request: Request, found: str) -> list[str]:
     said = []
     if request.search.split():
         said.append(f"search “{safe_line(request.search)}”")
@@ -203,7 +205,7 @@ class HomeHeader(Static):
             )
             pieces: list[Piece] = []
             for number, (words, style) in enumerate(left):
-                pieces += [(_between(left, number), dim), (words, style or dim)]
+                pieces += [(_separator(left, number), dim), (words, style or dim)]
             between = SafeText(" │ " if limits and hidden else "")
             gap = " " * max(width - 2 - _width(left) - sum(map(columns, (limits, between, hidden))), 0)
             right = ((limits, "$text-warning" if self._is_scarce else dim), (between, dim), (hidden, dim))
@@ -252,8 +254,8 @@ def _fitting(
     older = ("", "", "")
     if counts.hidden and key:
         older = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
-    whole, signs = _words(counts, working, is_known=is_known), _signs(counts, working, is_known=is_known)
-    live = _words(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
+    whole, signs = _pieces(counts, working, is_known=is_known)
+    live, _ = _pieces(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
     nothing = SafeText("")
     shown = [*limits] or [nothing]
     last = [*dict.fromkeys((shown[-1], nothing))]
@@ -268,39 +270,44 @@ def _fitting(
     return signs[:1], nothing, nothing
 
 
-def _between(pieces: list[Piece], number: int) -> str:
+def _separator(pieces: list[Piece], number: int) -> str:
     """Return the separator before a piece; it has three columns, except before the first one."""
     return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
 
 
-def _words(counts: Counts, working: str, *, is_known: bool) -> list[Piece]:
+def _pieces(counts: Counts, working: str, *, is_known: bool) -> tuple[list[Piece], list[Piece]]:
+    """Return the counts with their words, and with signs in a terminal that is too narrow for words."""
     named = (
-        (counts.needs_you, "need you" if counts.needs_you != 1 else "needs you", "bold $text-warning"),
-        (counts.failed, "failed", "$text-error"),
-        (counts.working, "working", working),
-        (counts.quiet, "quiet", "$text-warning"),
-        (counts.your_turn, "your turn", ""),
-        (counts.ended_today, "ended today", ""),
+        (counts.needs_you, "need you" if counts.needs_you != 1 else "needs you", "!", "bold $text-warning"),
+        (counts.failed, "failed", "✗", "$text-error"),
+        (counts.working, "working", "◐", working),
+        (counts.quiet, "quiet", "?", "$text-warning"),
+        (counts.your_turn, "your turn", "›", ""),
+        (counts.ended_today, "ended today", "", ""),
     )
-    shown = [(f"{count:,} {words}", style) for count, words, style in named if count]
-    shown = shown or [("no session is running" if is_known else "not known what is running", "")]
-    return [*shown, (plural(counts.machines, "machine"), "")] if counts.machines else shown
-
-
-def _signs(counts: Counts, working: str, *, is_known: bool) -> list[Piece]:
-    named = (
-        (counts.needs_you, "!", "bold $text-warning"),
-        (counts.failed, "✗", "$text-error"),
-        (counts.working, "◐", working),
-        (counts.quiet, "?", "$text-warning"),
-        (counts.your_turn, "›", ""),
-    )
-    shown = [(f"{sign} {count:,}", style) for count, sign, style in named if count]
-    return shown or [("none running" if is_known else "not known", "")]
+    words = [(f"{count:,} {words}", style) for count, words, _, style in named if count]
+    words = words or [("no session is running" if is_known else "not known what is running", "")]
+    words += [(plural(counts.machines, "machine"), "")] if counts.machines else []
+    signs = [(f"{sign} {count:,}", style) for count, _, sign, style in named if count and sign]
+    return words, signs or [("none running" if is_known else "not known", "")]
 
 
 def _width(pieces: list[Piece]) -> int:
     return sum(columns(SafeText(words)) + 3 for words, _ in pieces) - 3
+
+
+class ListFacts(NamedTuple):
+    """What is known about a list besides its rows."""
+
+    counts: Counts = Counts()
+    notes: Sequence[SafeText] = ()
+    """What is to be known besides the sessions, a line each."""
+    is_complete: bool = True
+    """Whether every place was searched for sessions."""
+    is_settled: bool = True
+    """Whether every session that was found was read too."""
+    is_known: bool = True
+    """Whether it is known what runs on this machine."""
 
 
 # What an empty list says.
@@ -314,19 +321,17 @@ agentwatch run -- cursor-agent -p …
 cursor-agent -p … | agentwatch"""
 
 
-def words_for_nothing(
-    request: Request, hidden: int, key: str, *, is_complete: bool, has_notes: bool = False
-) -> SafeText:
-    """Return what an empty list says, in lines. `is_complete` says whether every place was searched for
-    sessions. `has_notes` says whether lines above the list say which machines do not answer."""
+def words_for_nothing(request: Request, facts: ListFacts, key: str) -> SafeText:
+    """Return what an empty list says, in lines."""
+    hidden = facts.counts.hidden
     wanted = [f"“{safe_line(words)}”" for words in (request.search, request.filter) if words]
     if wanted:
         return SafeText(f"No session matches {' and '.join(wanted)}. esc: all sessions")
-    if not is_complete:
+    if not facts.is_complete:
         return SafeText("Searching for sessions …")
     if hidden:
         return SafeText(f"No session of the last 7 days. {hidden:,} older hidden: {key}")
-    return SafeText("No session is known." if has_notes else _BEGINNING)
+    return SafeText("No session is known." if facts.notes else _BEGINNING)
 
 
 # The list with its bars and lines.
@@ -354,13 +359,13 @@ class ContentsWanted(Message):
 
 class Home(Vertical):
     """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional. `rebound`
-    has the user's own key bindings, by binding id. `beside` is None for nothing. `columns`, those of the
-    settings, are empty for those that fit; what the user has chosen on the screen since counts before."""
+    has the user's own key bindings, by binding id. `columns`, those of the settings, are empty for those that
+    fit; what the user has chosen on the screen since counts before."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
     def __init__(
-        self, rebound: Mapping[str, str], beside: Widget | None = None, columns: Sequence[str] = ()
+        self, rebound: Mapping[str, str], preview: Widget | None = None, columns: Sequence[str] = ()
     ) -> None:
         super().__init__(id="home")
         sort = remembered(_SORT, str) or ""
@@ -372,7 +377,7 @@ class Home(Vertical):
         chosen = tuple((remembered(_COLUMNS, str) or "").split())
         self.sessions.show_columns(chosen or columns)
         self.bars = HomeBars(self._offers)
-        self._beside = beside
+        self._preview = preview
         self._pane = "home"
         """The name by which the key line finds the keys that work."""
         self._hints = KeyHints(rebound, lambda: self._pane)
@@ -382,19 +387,17 @@ class Home(Vertical):
         does = (f"{key_label(keys[name][0])} {labels[name]}" for name in _OF_MARKED)
         self._marked_keys = " · ".join((*does, "esc None"))
         self._listing = Listing()
-        self._counts = Counts()
+        self._facts = ListFacts(is_complete=False, is_settled=False)
         self.limits = NewestLimits()
         """The usage limits of the agents."""
         self._now_ms = 0
-        self._is_complete = self._is_settled = False
         self._answerable: frozenset[Key] = frozenset()
-        self._is_known = True
 
     def compose(self) -> ComposeResult:
         """Lay out the parts from top to bottom."""
         yield self.header
         yield self.notes
-        yield Horizontal(self.sessions, *([self._beside] if self._beside else []), id="home-body")
+        yield Horizontal(self.sessions, *([self._preview] if self._preview else []), id="home-body")
         yield self.bars
         yield self._hints
 
@@ -402,25 +405,12 @@ class Home(Vertical):
         """Focus the list."""
         self.sessions.focus()
 
-    def show(
-        self,
-        listing: Listing,
-        counts: Counts,
-        now_ms: int,
-        notes: Sequence[SafeText] = (),
-        *,
-        is_complete: bool = True,
-        is_settled: bool = True,
-        is_known: bool = True,
-    ) -> None:
-        """Show a list and its counts; draw only what differs. `notes` are to be known besides the sessions, a
-        line each. `is_complete` says whether every place was searched for sessions. `is_settled` says whether
-        every session that was found was read too."""
-        self.notes.show(notes)
+    def show(self, listing: Listing, facts: ListFacts, now_ms: int) -> None:
+        """Show a list; draw only what differs."""
+        self.notes.show(facts.notes)
         if listing is not self._listing:
             listing.request(self.request)
-        self._listing, self._counts, self._now_ms = listing, counts, now_ms
-        self._is_complete, self._is_settled, self._is_known = is_complete, is_settled, is_known
+        self._listing, self._facts, self._now_ms = listing, facts, now_ms
         self._show()
 
     def tick(self, now_ms: int) -> None:
@@ -502,16 +492,14 @@ class Home(Vertical):
         return row_filter_offers(text, self._listing.rows.values())
 
     def _show(self) -> None:
-        request, counts = self.request, self._counts
-        words = words_for_nothing(
-            request, counts.hidden, self._key, is_complete=self._is_complete, has_notes=self.notes.display
-        )
+        request, facts = self.request, self._facts
+        words = words_for_nothing(request, facts, self._key)
         key = "" if request.shows_hidden else self._key
-        self.header.show(counts, key, is_known=self._is_known)
+        self.header.show(facts.counts, key, is_known=facts.is_known)
         self._show_limits()
         sessions = self.sessions
-        sessions.offers_demo = self._is_complete and not (self._listing.rows or self.notes.display)
-        sessions.show(self._listing, self._now_ms, words, is_settled=self._is_settled)
+        sessions.offers_demo = facts.is_complete and not (self._listing.rows or facts.notes)
+        sessions.show(self._listing, self._now_ms, words, is_settled=facts.is_settled)
         self._show_keys()
         self._show_request()
 

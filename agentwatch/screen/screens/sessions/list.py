@@ -53,7 +53,6 @@ class ScreenRows:
         """The indexes of the headings, repositories included."""
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         if self.is_wide:
             return len(self.lines)
         return self._ends[-1] if self._ends else 0
@@ -146,7 +145,7 @@ Layout = tuple[int, Widths, Sequence[str], bool]
 """The width of a row, what its columns need, those that are chosen, and whether days are headings."""
 
 
-class Shown(NamedTuple):
+class DrawnRow(NamedTuple):
     """What a row of the pane shows."""
 
     line: Line | None
@@ -354,7 +353,7 @@ class SessionList(RowView, HeadedView):
         self._marked: set[Key] = set()
         self._heading_drawn: Line | None = None
         """The heading that is drawn in the place of the first row in view."""
-        self._drawn: dict[int, Shown] = {}
+        self._drawn: dict[int, DrawnRow] = {}
         """What is drawn in each row."""
         self._is_settled = False
         """Whether a list was shown for which every session was found and read."""
@@ -419,7 +418,7 @@ class SessionList(RowView, HeadedView):
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row after a column for its mark; every row of the selected line is marked."""
-        shown = self._drawn[y] = self._shown(y)
+        shown = self._drawn[y] = self._row_content(y)
         strip = self.strip_of(shown.spans)
         keys = self._keys_of(shown.line) if self._marked and shown.line is not None else ()
         mark = _MARK if keys and self._marked.issuperset(keys) else ""
@@ -633,11 +632,10 @@ class SessionList(RowView, HeadedView):
         if before is None or identity(before) != identity(self._chosen):
             self.post_message(Chosen(self.chosen))
 
-    def _shown(self, y: int) -> Shown:
-        """Return what a row is to show now."""
+    def _row_content(self, y: int) -> DrawnRow:
         content, rows = self._content, self._rows
         if not rows.lines:
-            return Shown(None, 0, range(0), False, content.layout, self._nothing_rows()[y])
+            return DrawnRow(None, 0, range(0), False, content.layout, self._nothing_rows()[y])
         index, part = rows.at(y)
         line, now_ms = rows.lines[index], self._now_ms
         is_chosen, layout = rows.top(index) == self.cursor, content.layout
@@ -648,10 +646,11 @@ class SessionList(RowView, HeadedView):
             and (before.line, before.part, before.layout) == (line, part, layout)
         ):
             return before._replace(line=line, is_chosen=is_chosen)
-        return Shown(line, part, times_of(line, now_ms), is_chosen, layout, content.spans(line, part, now_ms))
+        return DrawnRow(
+            line, part, times_of(line, now_ms), is_chosen, layout, content.spans(line, part, now_ms)
+        )
 
     def _draw_changes(self) -> None:
-        """Draw the rows in view that show something else than what was drawn."""
         top, count = self.scroll_offset.y, self.line_count()
         if (heading := self._kept_heading()) != self._heading_drawn:
             self._heading_drawn = heading
@@ -661,7 +660,7 @@ class SessionList(RowView, HeadedView):
         for y in range(top, top + self.scrollable_content_region.height):
             before = self._drawn.get(y)
             if y < count:
-                shown = self._drawn[y] = self._shown(y)
+                shown = self._drawn[y] = self._row_content(y)
                 if before is None or (shown.spans, shown.is_chosen) != (before.spans, before.is_chosen):
                     self.refresh_line(y)
             elif before is not None:

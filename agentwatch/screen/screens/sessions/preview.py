@@ -126,7 +126,6 @@ def _texts(value: object, depth: int) -> Iterator[str]:
 
 
 def _way(row: Row, key: str) -> SafeText:
-    """Return how to answer the question of a session."""
     if row.host:
         return SafeText(f"answer it on {safe_line(row.host)}")
     if (pane := pane_of(row.tmux)) is not None:
@@ -216,11 +215,10 @@ class PreviewLines:
         return self._pane.strip_of(pieces)
 
     def _last_lines(self, session: Session, count: int) -> list[Strip]:
-        """Return the last lines of the transcript, at most `count`."""
         entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
         found: list[Strip] = []
         later: Kind | None = None
-        for entry in _backwards(session.transcript):
+        for entry in reversed(session.transcript):
             if later is not None and (entry.kind, later) != (Kind.CALL, Kind.CALL):
                 found.insert(0, Strip.blank(self._width))
             found[:0] = self._entry_lines(entries, entry)
@@ -251,21 +249,11 @@ def _plan_lines(plan: Sequence[PlanEntry], most: int) -> list[tuple[SafeText, st
     first = min(opened, max(len(plan) - room, 0))
     shown = plan[first : first + room]
     count = SafeText(f"{done} of {len(plan)} done")
-    return [(count, "muted"), *((_words(entry), _style(entry)) for entry in shown)]
-
-
-def _words(entry: PlanEntry) -> SafeText:
-    return safe_line(f"{PLAN_SIGNS[entry.status]} {entry.text}")
-
-
-def _style(entry: PlanEntry) -> str:
-    if entry.status is PlanStatus.IN_PROGRESS:
-        return "accent"
-    return "muted" if entry.status in DONE_ENTRIES else "plain"
-
-
-def _backwards(transcript: Sequence[Entry]) -> Iterator[Entry]:
-    return (transcript[number] for number in range(len(transcript) - 1, -1, -1))
+    styles = {PlanStatus.IN_PROGRESS: "accent", **dict.fromkeys(DONE_ENTRIES, "muted")}
+    lines = (
+        (f"{PLAN_SIGNS[entry.status]} {entry.text}", styles.get(entry.status, "plain")) for entry in shown
+    )
+    return [(count, "muted"), *((safe_line(words), style) for words, style in lines)]
 
 
 # Reads the end of a session for its preview, without opening the session.
@@ -323,7 +311,6 @@ def head_session(path: Path, end: int) -> Session:
 
 
 def _reported(row: Row) -> Session:
-    """Return a session with what a list shows of it."""
     session, last = Session(), row.last_text or row.standing.now
     events: list[Event] = [Prompt(row.title)] if row.title else []
     if last:
@@ -494,7 +481,6 @@ class PreviewPane(LineView, can_focus=False):
         self._redraw()
 
     def _show_subtitle(self) -> None:
-        """Show what the user did last, and the verdict of the tests."""
         row = self._row
         words = "" if row is None else " · ".join(filter(None, (last_act(row, now_ms()), tests_words(row))))
         if words != self._subtitle:
@@ -515,7 +501,6 @@ class PreviewPane(LineView, can_focus=False):
                 self.show_lines()
 
     def _say(self, words: str) -> None:
-        """Show words instead of lines."""
         self.empty_words = SafeText(words)
         if not self._strips:
             self.painter.forget()

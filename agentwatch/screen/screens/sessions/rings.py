@@ -183,7 +183,7 @@ class AlarmSigns:
     def take(self, hits: list[RuleHit]) -> None:
         """Ring, notify and show toasts for hits, and mark their sessions. One that is open is not marked."""
         rows, open_key = self._listed()
-        words = [_words(hit, rows.get(hit.key)) for hit in hits]
+        words = [_alarm_words(hit, rows.get(hit.key)) for hit in hits]
         loud = [
             (hit.announcement.alarm.action, said)
             for hit, said in zip(hits, words, strict=True)
@@ -217,7 +217,7 @@ class AlarmSigns:
         return {**rows, **{key: rows[key]._replace(alarm=self._marked[key]) for key in marked}}
 
 
-def _words(hit: RuleHit, row: Row | None) -> SafeText:
+def _alarm_words(hit: RuleHit, row: Row | None) -> SafeText:
     alarm, more = hit.announcement.alarm, hit.announcement.more
     title = "" if row is None else cut(safe_line(row.title), _TITLE_COLUMNS)
     words = f"{rule_words(alarm.rule)} in {title or safe_line(hit.key[1][:_TITLE_COLUMNS])}"

@@ -117,7 +117,6 @@ class SessionAlarms:
 
 
 def _most_active(rows: Rows) -> list[Row]:
-    """Return the live sessions of this machine in files of lines, at most 20, the most recent ones first."""
     live = [
         row
         for row in rows.values()
@@ -166,7 +165,6 @@ class StateRules:
         began_ms: int,
         is_silenced: Callable[[Key], bool],
     ) -> None:
-        """Know no session yet."""
         self._rules, self._commands, self._began_ms = rules, commands, began_ms
         self._is_silenced = is_silenced
         self._before: dict[Key, Standing] = {}

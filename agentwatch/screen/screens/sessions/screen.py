@@ -19,7 +19,6 @@ from agentwatch.base.config import Config
 from agentwatch.catalog.hiding import archive
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.row_counts import Counts
 from agentwatch.catalog.standing import LIVE
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
@@ -27,7 +26,7 @@ from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words
 from agentwatch.screen.screens.sessions.found import FoundScreen
-from agentwatch.screen.screens.sessions.home import ContentsWanted, Home
+from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, ListFacts
 from agentwatch.screen.screens.sessions.list import Chosen, Wanted
 from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
@@ -76,24 +75,12 @@ class HomeScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start the clocks."""
-        self._home.show(self._listing, Counts(), now_ms(), is_complete=False, is_settled=False)
+        self._home.show(self._listing, ListFacts(is_complete=False, is_settled=False), now_ms())
         self.set_interval(_CLOCK_SECONDS, self._tick)
 
-    def show(
-        self,
-        rows: Rows,
-        counts: Counts,
-        notes: Sequence[SafeText] = (),
-        *,
-        vanished: Iterable[Key] | None = None,
-        is_complete: bool,
-        is_settled: bool = True,
-        is_known: bool = True,
-    ) -> None:
+    def show(self, rows: Rows, facts: ListFacts, *, vanished: Iterable[Key] | None = None) -> None:
         """Show sessions; what did not change is not drawn. `rows` are all sessions, or those that are new or
-        have changed. `notes` are to be known besides the sessions, a line each. `vanished` is None if `rows`
-        has all sessions. `is_complete` says whether every place was searched for sessions. `is_settled` says
-        whether every session that was found was read too."""
+        have changed. `vanished` is None if `rows` has all sessions."""
         if self._found is not None and self._found.is_attached:
             self._found.show_rows(rows)
         now = now_ms()
@@ -102,12 +89,7 @@ class HomeScreen(Screen[None]):
             self._listing.update(rows.values(), now)
         else:
             self._listing.change(rows.values(), vanished, now)
-        self._home.show(
-            *(self._listing, counts, now, notes),
-            is_complete=is_complete,
-            is_settled=is_settled,
-            is_known=is_known,
-        )
+        self._home.show(self._listing, facts, now)
         self._show_preview()
 
     @property
@@ -128,7 +110,6 @@ class HomeScreen(Screen[None]):
         yield SystemCommand("Show the columns that fit", "", self._home.reset_columns)
 
     def _tick(self) -> None:
-        """Move the clocks on, and note which session is looked at."""
         if not self.is_current:
             return
         self._home.tick(now_ms())
@@ -141,7 +122,6 @@ class HomeScreen(Screen[None]):
 
     @on(Wanted)
     def _do(self, event: Wanted) -> None:
-        """Do what the user wants of the selected session, or of the marked ones."""
         rows, row = event.rows, event.rows[0]
         match event.what:
             case "preview":
@@ -192,7 +172,7 @@ class HomeScreen(Screen[None]):
 
     def interrupt(self, row: Row) -> None:
         """Ask whether to interrupt the agent of a session, or say why that is not possible."""
-        from agentwatch.screen.screens.session.interrupt import IS_OFF, InterruptDialog
+        from agentwatch.screen.screens.session.dialogs import IS_OFF, InterruptDialog
 
         if not self._may_interrupt:
             self.notify(IS_OFF, markup=False)

@@ -43,14 +43,45 @@ class Report(NamedTuple):
     """Whether every session was found and read."""
 
 
-class Watching:
+class Background:
+    """Works in a thread until it is done or stopped. An exception ends it, and is given to `fail`."""
+
+    def __init__(self, name: str, fail: Callable[[Exception], object]) -> None:
+        self._fail = fail
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self.begin = self._thread.start
+
+    def stop(self) -> None:
+        """End the thread after its present step; a disk that hangs is not waited for."""
+        self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join(_END_SECONDS)
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
+            if not self._ended.is_set():
+                self._fail(error)
+        finally:
+            self._close()
+
+    def _work(self) -> None:
+        raise NotImplementedError
+
+    def _close(self) -> None:
+        raise NotImplementedError
+
+
+class Watching(Background):
     """Steps a machine in a thread until it is stopped.
 
     The first rows are reported as soon as they are known, later ones twice a second at most, and more seldom
-    while more than 25,000 sessions are being read. An exception ends the thread and is reported. The counts
-    of this machine's rows are written for `status`. Only the thread steps `machine`. It calls `report` when
-    there are new rows or other notes, and `fail` with the exception that has ended it. Unless this machine
-    `is_here`, no counts are written. `alarms` is None without rules. It does nothing until `start`.
+    while more than 25,000 sessions are being read. The counts of this machine's rows are written for
+    `status`. Only the thread steps `machine`. It calls `report` when there are new rows or other notes.
+    Unless this machine `is_here`, no counts are written. `alarms` is None without rules. `begin` finds the
+    newest sessions, before there is a screen; the rest waits for `start`.
     """
 
     def __init__(
@@ -62,41 +93,28 @@ class Watching:
         is_here: bool = True,
         alarms: SessionAlarms | None = None,
     ) -> None:
+        super().__init__("machine", fail)
         self._machine = machine
         self._report = report
-        self._fail = fail
         self._publisher = Publisher() if is_here else None
         self._alarms = alarms
-        self._ended = threading.Event()
         self._is_shown = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="machine", daemon=True)
-
-    def begin(self) -> None:
-        """Find the newest sessions, before there is a screen."""
-        self._thread.start()
 
     def start(self) -> None:
         """Find and watch all sessions, and report them."""
         self._is_shown.set()
 
     def stop(self) -> None:
-        """End the thread after its present step; a disk that hangs is not waited for."""
-        self._ended.set()
+        """End the thread, also one that waits for the screen."""
+        self._ended.set()  # before it goes on: the app may be gone
         self._is_shown.set()
-        if self._thread.is_alive():
-            self._thread.join(_END_SECONDS)
+        super().stop()
 
-    def _run(self) -> None:
-        try:
-            self._watch()
-        except Exception as error:  # noqa: BLE001 - the edge of a thread: the app ends, and names the error
-            if not self._ended.is_set():
-                self._fail(error)
-        finally:
-            if self._alarms is not None:
-                self._alarms.close()
+    def _close(self) -> None:
+        if self._alarms is not None:
+            self._alarms.close()
 
-    def _watch(self) -> None:
+    def _work(self) -> None:
         reported: Rows = {}
         noted: Sequence[SafeText] = ()
         was_found, reported_at = False, 0.0
@@ -136,7 +154,6 @@ class Watching:
 
 
 def _report_of(before: Rows, rows: Rows) -> Report:
-    """Return a report of rows after those of the report before."""
     changed = changed_rows(before, rows)
     came = sum(row.key not in before for row in changed)
     has_all = len(rows) == len(before) + came

@@ -253,7 +253,7 @@ def worktree(row: Row) -> SafeText:
     return SafeText(f" ({foreign(name)})") if name and name not in (row.branch, row.repo) else SafeText("")
 
 
-def beside_title(row: Row) -> str:
+def title_suffix(row: Row) -> str:
     """Return the number of subagents, and what the user has chosen: `+2 sub`, `no ring`, `archived`."""
     words = []
     if row.subagents:
@@ -312,13 +312,8 @@ def cost(row: Row) -> str:
         from agentwatch.catalog.kept_prices import cost_of
 
         estimate = cost_of(row)
-        return about_dollars(estimate) if estimate is not None and _is_cost(estimate) else UNKNOWN
-    return dollars(known) if known is not None and _is_cost(known) else UNKNOWN
-
-
-def _is_cost(number: float) -> bool:
-    """Return whether a cost may be real: the numbers are foreign."""
-    return 0 <= number < _MOST_SHOWN
+        return about_dollars(estimate) if estimate is not None and _is_count(estimate) else UNKNOWN
+    return dollars(known) if known is not None and _is_count(known) else UNKNOWN
 
 
 def changed_lines(row: Row) -> str:
@@ -363,5 +358,5 @@ def age(row: Row, now_ms: int) -> str:
     return "" if row.began_ms is None else age_words(now_ms - row.began_ms)
 
 
-def _is_count(count: int | None) -> bool:
+def _is_count(count: float | None) -> bool:
     return count is not None and 0 <= count < _MOST_SHOWN

@@ -15,7 +15,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.recording.acts import Act, read_acts
 from agentwatch.recording.store import saved_recordings
 from agentwatch.screen.screens.session.continuing import ContinueDialog
-from agentwatch.screen.screens.session.interrupt import InterruptDialog
+from agentwatch.screen.screens.session.dialogs import InterruptDialog
 from agentwatch.sources.control import Control
 from tests.builders.continued import ID, THREAD, Program, allow, claude_session, codex_session, stream
 from tests.builders.home.home_app import row

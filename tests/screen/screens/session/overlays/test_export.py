@@ -12,8 +12,8 @@ from agentwatch.feed.feed import Feed
 from agentwatch.output.export.exporters import FORMATS, Exporter, exporter_named
 from agentwatch.recording.acts import read_acts
 from agentwatch.screen.screens.session.app import AgentwatchApp
+from agentwatch.screen.screens.session.dialogs import InterruptDialog
 from agentwatch.screen.screens.session.export import ExportDialog, write_exports
-from agentwatch.screen.screens.session.interrupt import InterruptDialog
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.sources.open import KeepOptions, agent_source
 from tests.builders.screen.app import bundled, eventually, opened

@@ -224,7 +224,7 @@ async def test_an_empty_machine_offers_the_demo() -> None:
         # An empty list does not claim that there is no session before that is known.
         app.rows.clear()
         app.put()
-        app.home.show(app.listing, app.home._counts, NOW_MS, is_complete=False)
+        app.home.show(app.listing, app.home._facts._replace(is_complete=False), NOW_MS)
         await pilot.pause()
         assert any("Searching for sessions …" in line for line in screen_rows(app))
 

@@ -144,8 +144,8 @@ def test_title_place_and_activity_of_a_session() -> None:
     assert words.title(row("a", title="", parent=("claude", "b"))) == "└ no prompt yet"
     assert words.title(row("a", title="", is_read=False)) == "…"
     # Subagents are counted; a session that does not ring says so.
-    assert words.beside_title(row("a")) == ""
-    assert words.beside_title(row("a", subagents=2, rings=False)) == "+2 sub · no ring"
+    assert words.title_suffix(row("a")) == ""
+    assert words.title_suffix(row("a", subagents=2, rings=False)) == "+2 sub · no ring"
     # A worktree is named unless it has the name of its branch; another machine stands before all.
     session = row("a", repo="api", branch="retry", worktree="wt-2", host="devbox")
     assert words.repository(session) + words.branch(session) + words.worktree(session) == (

@@ -1,0 +1,85 @@
+"""The questions that keys answer: whether to stop an agent or to interrupt it, and those of other modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen, ScreenResultType
+from textual.widgets import Static
+
+from agentwatch.agents.registry import program_named
+from agentwatch.text.safe import SafeText
+
+IS_OFF = "interrupting is switched off: set interrupt = true in [act] of the settings"
+_UNKNOWN = "Most agents end the turn and exit; of this one it is not known."
+_MOST_SURVIVORS = 8
+
+
+class KeyDialog(ModalScreen[ScreenResultType | None]):
+    """Asks a question in some lines, and names the keys that answer it, each with what it does."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss", "Cancel")]
+
+    def __init__(self, lines: Sequence[str], keys: Iterable[tuple[str, str]]) -> None:
+        super().__init__()
+        self._lines, self._keys = lines, (*keys, ("esc", "Cancel"))
+
+    def compose(self) -> ComposeResult:
+        """Show the lines and the keys."""
+        with Vertical(classes="dialog"):
+            for line in (*self._lines, " "):
+                yield Static(Content(line))
+            for key, does in self._keys:
+                yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
+
+
+class LeaveDialog(KeyDialog[str]):
+    """Asks whether to stop the agent, or its surviving child processes, or to keep them running. `survivors`
+    has one line per process that the agent started and that outlived it; it is empty while the agent runs."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("s", "dismiss('stop')", "Stop"),
+        Binding("l", "dismiss('keep')", "Leave running"),
+    ]
+
+    def __init__(self, headline: SafeText, survivors: Sequence[SafeText] = ()) -> None:
+        stopped = "Stop them" if survivors else "Stop the agent"
+        left = "Leave them running" if survivors else "Leave it running (recording continues)"
+        super().__init__(
+            [headline, *(f"  {each}" for each in survivors[:_MOST_SURVIVORS])],
+            [("s", f"{stopped} (killed if still running after 10 s)"), ("l", left)],
+        )
+
+
+class InterruptDialog(KeyDialog[str]):
+    """Says what an interrupt does, and asks whether to send it; after one, also whether to stop the agent.
+    `agent` is a foreign text; empty if it is unknown. `is_interrupted` says whether an interrupt was sent
+    before."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss('interrupt')", "Interrupt"),
+        Binding("s", "stop", "Stop"),
+        Binding("n", "dismiss", "Cancel"),
+    ]
+
+    def __init__(self, agent: str, *, is_interrupted: bool) -> None:
+        program = program_named(agent)
+        does = (program and program.knowledge.interrupt) or _UNKNOWN
+        asks = (
+            "An interrupt was sent, and the agent still runs."
+            if is_interrupted
+            else "Interrupt the agent's turn?"
+        )
+        stop = [("s", "Stop it: SIGTERM to all of its processes, SIGKILL after 10 s")]
+        super().__init__([asks, f"  {does}"], [*stop * is_interrupted, ("y", "Interrupt it (SIGINT)")])
+        self._is_interrupted = is_interrupted
+
+    def action_stop(self) -> None:
+        """Answer that the agent is to be stopped, if that is offered."""
+        if self._is_interrupted:
+            self.dismiss("stop")
