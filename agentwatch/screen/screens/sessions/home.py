@@ -159,6 +159,20 @@ _LEAST_FOR_NOTES = 16
 """In a terminal of fewer rows, there is one line for notes."""
 
 
+class HeaderFacts(NamedTuple):
+    """What the header shows."""
+
+    counts: Counts
+    key: str
+    """Shows the hidden sessions; empty while they are shown."""
+    is_known: bool = True
+    """Whether it is known what runs."""
+    limits: Sequence[SafeText] = ()
+    """The usage limits, the longest form first."""
+    is_scarce: bool = False
+    """Whether little is left of one of them."""
+
+
 class HomeHeader(Static):
     """The counts of the list, the usage limits of the agents, and how many older sessions are not shown.
 
@@ -170,22 +184,11 @@ class HomeHeader(Static):
     def __init__(self) -> None:
         super().__init__(id="header")
         self._drawn: tuple[object, ...] = ()
-        self._counts = Counts()
-        self._key = ""
-        self._is_known = True
-        self._limits: Sequence[SafeText] = ()
-        self._is_scarce = False
+        self._shown = HeaderFacts(Counts(), "")
 
-    def show(self, counts: Counts, key: str, *, is_known: bool = True) -> None:
-        """Show counts; draw only if something differs. `key` shows the hidden sessions; empty while they are
-        shown."""
-        self._counts, self._key, self._is_known = counts, key, is_known
-        self._draw()
-
-    def show_limits(self, limits: Sequence[SafeText], *, is_scarce: bool) -> None:
-        """Show the usage limits; draw only if something differs. `limits` begin with the longest form.
-        `is_scarce` says whether little is left of one of them."""
-        self._limits, self._is_scarce = limits, is_scarce
+    def show(self, shown: HeaderFacts) -> None:
+        """Show counts and limits; draw only if something differs."""
+        self._shown = shown
         self._draw()
 
     def on_resize(self) -> None:
@@ -193,22 +196,19 @@ class HomeHeader(Static):
         self._draw()
 
     def _draw(self) -> None:
-        counts, width = self._counts, self.size.width
-        theme = self.app.current_theme
+        shown, width, theme = self._shown, self.size.width, self.app.current_theme
         dim = muted(theme)
-        drawn = (counts, self._key, self._is_known, *self._limits, self._is_scarce, width, dim)
+        drawn = (shown, width, dim)
         if width and drawn != self._drawn:
             self._drawn = drawn
             working = "$text-accent" if theme.ansi else "$text-primary"
-            left, limits, hidden = _fitting(
-                counts, self._key, width, working, self._limits, is_known=self._is_known
-            )
+            left, limits, hidden = _fitting(shown, width, working)
             pieces: list[Piece] = []
             for number, (words, style) in enumerate(left):
                 pieces += [(_separator(left, number), dim), (words, style or dim)]
             between = SafeText(" │ " if limits and hidden else "")
             gap = " " * max(width - 2 - _width(left) - sum(map(columns, (limits, between, hidden))), 0)
-            right = ((limits, "$text-warning" if self._is_scarce else dim), (between, dim), (hidden, dim))
+            right = ((limits, "$text-warning" if shown.is_scarce else dim), (between, dim), (hidden, dim))
             self.update(Content.assemble(" ", *pieces, gap, *right, " "), layout=False)
 
 
@@ -246,18 +246,17 @@ class HomeNotes(Static):
         self.update(Content("\n").join(lines))
 
 
-def _fitting(
-    counts: Counts, key: str, width: int, working: str, limits: Sequence[SafeText] = (), *, is_known: bool
-) -> tuple[list[Piece], SafeText, SafeText]:
+def _fitting(header: HeaderFacts, width: int, working: str) -> tuple[list[Piece], SafeText, SafeText]:
     """Return the counts, the limits and the words about hidden sessions, in the longest form that fits.
-    `limits` begin with the longest form; `working` is the style of the number of sessions that work."""
+    `working` is the style of the number of sessions that work."""
+    counts, key, is_known = header[:3]
     older = ("", "", "")
     if counts.hidden and key:
         older = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
     whole, signs = _pieces(counts, working, is_known=is_known)
     live, _ = _pieces(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
     nothing = SafeText("")
-    shown = [*limits] or [nothing]
+    shown = [*header.limits] or [nothing]
     last = [*dict.fromkeys((shown[-1], nothing))]
     forms = [([_NAME, *whole], each, older[0]) for each in shown[:2]]
     forms += [(whole, each, older[0]) for each in shown]
@@ -416,7 +415,7 @@ class Home(Vertical):
     def tick(self, now_ms: int) -> None:
         """Draw the clocks in view that show something else at `now_ms`, in ms since the epoch."""
         self._now_ms = now_ms
-        self._show_limits()
+        self._show_header()
         self.sessions.tick(now_ms)
 
     def ask(self, request: Request) -> None:
@@ -494,9 +493,7 @@ class Home(Vertical):
     def _show(self) -> None:
         request, facts = self.request, self._facts
         words = words_for_nothing(request, facts, self._key)
-        key = "" if request.shows_hidden else self._key
-        self.header.show(facts.counts, key, is_known=facts.is_known)
-        self._show_limits()
+        self._show_header()
         sessions = self.sessions
         sessions.offers_demo = facts.is_complete and not (self._listing.rows or facts.notes)
         sessions.show(self._listing, self._now_ms, words, is_settled=facts.is_settled)
@@ -519,9 +516,11 @@ class Home(Vertical):
             self._pane = pane
             self._hints.show_pane()
 
-    def _show_limits(self) -> None:
-        shown = self.limits.shown(self._now_ms)
-        self.header.show_limits(forms(shown, self._now_ms), is_scarce=is_scarce(shown))
+    def _show_header(self) -> None:
+        limits, facts = self.limits.shown(self._now_ms), self._facts
+        key = "" if self.request.shows_hidden else self._key
+        shown = tuple(forms(limits, self._now_ms))
+        self.header.show(HeaderFacts(facts.counts, key, facts.is_known, shown, is_scarce(limits)))
 
     @on(Marked)
     def _show_request(self) -> None:

@@ -361,14 +361,6 @@ _AGAIN_SECONDS = 1.0
 """The shortest time between two readings of the session that is shown."""
 
 
-class _Version(NamedTuple):
-    """What changes when the session of a row goes on."""
-
-    size: int
-    seen_ms: int | None
-    now: str
-
-
 class PreviewPane(LineView, can_focus=False):
     """Shows the last lines of a session, its open calls and its to-do list. The keys stay in the list. At
     most one session is read at a time. `key` switches to the terminal of a session."""
@@ -507,5 +499,6 @@ class PreviewPane(LineView, can_focus=False):
             self.show_lines()
 
 
-def _version(row: Row) -> _Version:
-    return _Version(row.size, row.seen_ms, row.standing.now)
+def _version(row: Row) -> tuple[object, ...]:
+    """Return what changes when the session of a row goes on."""
+    return row.size, row.seen_ms, row.standing.now

@@ -38,7 +38,6 @@ class Report(NamedTuple):
     changed: Sequence[Row]
     """The sessions that are new or have changed."""
     vanished: Sequence[Key]
-    """The sessions that are gone."""
     is_settled: bool = True
     """Whether every session was found and read."""
 
