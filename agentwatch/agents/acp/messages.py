@@ -29,7 +29,7 @@ _MOST_WRITERS = 64
 def prompt_text(content: object) -> str:
     """Return the text of a user's message: its texts and the names of what is attached to it."""
     blocks = content if isinstance(content, list) else [content]
-    return "".join(map(_words, map(mapping, blocks)))
+    return "".join(map(_block_text, map(mapping, blocks)))
 
 
 def chunk_text(update: Fields) -> str | None:
@@ -41,10 +41,10 @@ def chunk_text(update: Fields) -> str | None:
 
 def attachment(update: Fields) -> Notice:
     """Return a notice of a chunk that is not a text: an image, a sound or a file."""
-    return Notice(f"the agent attached {_words(mapping(update.get('content')))}")
+    return Notice(f"the agent attached {_block_text(mapping(update.get('content')))}")
 
 
-def _words(block: Fields) -> str:
+def _block_text(block: Fields) -> str:
     """Return the text of a content block, or a name for it."""
     kind = text(block, "type")
     if kind in (None, "text"):
@@ -103,7 +103,7 @@ class HeldTexts:
     write at once, and only the last text of the transcript can grow."""
 
     def __init__(self) -> None:
-        self._held: dict[str, tuple[Channel, str | None, list[str]]] = {}
+        self._pieces: dict[str, tuple[Channel, str | None, list[str]]] = {}
         self._sizes: dict[str, int] = {}
 
     def add(self, parent_call: str, channel: Channel, update: Fields) -> list[Event]:
@@ -111,21 +111,21 @@ class HeldTexts:
         update, with the halves of split emoji."""
         events: list[Event] = []
         message = text(update, "messageId")
-        held = self._held.get(parent_call)
+        held = self._pieces.get(parent_call)
         if held is not None and (held[0] is not channel or (message is not None and held[1] != message)):
             events = self.end(parent_call)
-        _, _, pieces = self._held.setdefault(parent_call, (channel, message, []))
+        _, _, pieces = self._pieces.setdefault(parent_call, (channel, message, []))
         pieces.append(chunk_text(update) or "")
         self._sizes[parent_call] = self._sizes.get(parent_call, 0) + len(pieces[-1])
         if self._sizes[parent_call] > _MOST_HELD:
             events += self.end(parent_call)
-        if len(self._held) > _MOST_WRITERS:
-            events += self.end(next(iter(self._held)))
+        if len(self._pieces) > _MOST_WRITERS:
+            events += self.end(next(iter(self._pieces)))
         return events
 
     def end(self, parent_call: str) -> list[Event]:
         """Return the text that is held back for an agent."""
-        held = self._held.pop(parent_call, None)
+        held = self._pieces.pop(parent_call, None)
         self._sizes.pop(parent_call, None)
         if held is None:
             return []
@@ -137,7 +137,7 @@ class HeldTexts:
 
     def end_all(self) -> list[Event]:
         """Return all texts that are held back."""
-        return [event for parent_call in tuple(self._held) for event in self.end(parent_call)]
+        return [event for parent_call in tuple(self._pieces) for event in self.end(parent_call)]
 
 
 def texts_in(content: object) -> Iterator[str]:

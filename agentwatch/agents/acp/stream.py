@@ -371,7 +371,7 @@ class Updates:
         self._calls = calls
         self._terminals = terminals
         self._answers = Answers()
-        self._held = HeldTexts()
+        self._texts = HeldTexts()
         self._user: tuple[str | None, str | None, list[str]] | None = None
         """The agent, the message id and the pieces of a user's message that has not ended."""
         self._user_size = 0
@@ -413,7 +413,7 @@ class Updates:
     def end_texts(self) -> list[Event]:
         """Return the texts that are held back."""
         self.streaming = None
-        return [*self._answers.end(), *self._held.end_all()]
+        return [*self._answers.end(), *self._texts.end_all()]
 
     def end_prompt(self) -> list[Event]:
         """Return the user's message that was gathered from chunks, unless it repeats the prompt."""
@@ -448,7 +448,7 @@ class Updates:
         if events and parent_call is None:
             lead += [*self._implied(), *self._answers.end()]
         elif events and parent_call is not None:
-            lead += self._held.end(parent_call)
+            lead += self._texts.end(parent_call)
         todos = mapping(call.get("rawInput")).get("todos")
         plan: list[Event] = (
             [plan_in(todos)] if isinstance(todos, list) and parent_call is None and events else []
@@ -535,7 +535,7 @@ class Updates:
         if chunk_text(update) is None:
             return [*lead, attachment(update)]
         if parent_call is not None:
-            return [*lead, *self._held.add(parent_call, channel, with_halves(fields, update))]
+            return [*lead, *self._texts.add(parent_call, channel, with_halves(fields, update))]
         lead += self._implied()
         self._echo = ""
         self.streaming = channel
@@ -765,7 +765,10 @@ class AcpDecoder:
             is_load = request.method == "session/load"
             self._loading = None if is_load else self._loading
             lead = self._replayed() if is_load else []
-            return [*lead, Notice(f"{request.method}: {_words(error)}", is_error=request.method in _OPENS)]
+            return [
+                *lead,
+                Notice(f"{request.method}: {_error_text(error)}", is_error=request.method in _OPENS),
+            ]
         return self._confirmed(request, result)
 
     def _confirmed(self, request: Request, result: Fields) -> list[Event]:
@@ -810,7 +813,7 @@ class AcpDecoder:
         self._updates.turn_ended()
         reason = text(result, "stopReason")
         outcome = _STOPS.get(reason or "", Outcome.FAILED) if error is None else _outcome(error)
-        why = _words(error) if error is not None else reason
+        why = _error_text(error) if error is not None else reason
         ended = TurnEnded(
             outcome=outcome,
             result=why if outcome is Outcome.FAILED else None,
@@ -822,7 +825,7 @@ class AcpDecoder:
 
     def _failed_unasked(self, error: object) -> list[Event]:
         """Return the events of an error whose request is not in the log: only the agent's lines are."""
-        notice = Notice(_words(error), is_error=True)
+        notice = Notice(_error_text(error), is_error=True)
         return [notice] if not self._updates.is_implied else [notice, *self._turn_ended(None, {}, error)]
 
 
@@ -834,7 +837,7 @@ def _outcome(error: object) -> Outcome:
     return Outcome.CANCELLED if mapping(error).get("code") == _CANCELLED else Outcome.FAILED
 
 
-def _words(error: object) -> str:
+def _error_text(error: object) -> str:
     body = mapping(error)
     data = body.get("data")
     details = (

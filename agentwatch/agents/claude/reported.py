@@ -122,17 +122,17 @@ class ClaudeRecords:
             doubtful.update(path for path, pid in asked.items() if not _exists(pid))
         if keys is None or doubtful:
             self._lives |= {path: self._life(self._records[path]) for path in doubtful & self._records.keys()}
-            self._stated = self._said_by_all()
+            self._stated = self._reports()
         elif not self._rested:
             return False
-        shown = {key: self._held(key, each, now) for key, each in self._stated.items()}
+        shown = {key: self._delayed(key, each, now) for key, each in self._stated.items()}
         for key in self._rested.keys() - shown.keys():
             del self._rested[key]
         has_changed = shown != self.said
         self.said = shown
         return has_changed
 
-    def _said_by_all(self) -> dict[Key, Said]:
+    def _reports(self) -> dict[Key, Said]:
         said: dict[Key, Said] = {}
         best: dict[Key, tuple[int, int]] = {}
         for path, record in self._records.items():
@@ -201,7 +201,7 @@ class ClaudeRecords:
             return record.said.began == str(stat.began)
         return stat.began_ms <= (record.said.began_ms or 0) + _MOST_LATE_MS
 
-    def _held(self, key: Key, said: Said, now: float) -> Said:
+    def _delayed(self, key: Key, said: Said, now: float) -> Said:
         """Return what is shown of a session: one that has just come to rest is still shown as before."""
         before = self.said.get(key)
         is_rest = before is not None and before.state in _BUSY and said.state in _AT_REST

@@ -102,11 +102,11 @@ class Incidents:
             case "api_retry":
                 return [_retry(fields)]
             case "informational" | "notification" | "local_command_output" | "model_refusal_fallback":
-                return _said(fields)
+                return _notice(fields)
         return [Unknown(f"type system/{in_words(subtype)}")]
 
     def _task_started(self, fields: Fields) -> list[Event]:
-        task = _Task(_words(fields, "description"), text(fields, "tool_use_id"))
+        task = _Task(_short(fields, "description"), text(fields, "tool_use_id"))
         remember(self._tasks, _key(fields), task, _MOST_TASKS)
         return []
 
@@ -117,7 +117,7 @@ class Incidents:
             return []
         if self._calls.is_open(task.call_id):
             return []
-        words = f"background task {status}: {task.words or _words(fields, 'summary')}"
+        words = f"background task {status}: {task.words or _short(fields, 'summary')}"
         return [Notice(words, is_error=status in _BAD_ENDS)]
 
 
@@ -125,7 +125,7 @@ def _key(fields: Fields) -> str:
     return (text(fields, "task_id") or "")[:_MOST_WORDS]
 
 
-def _words(fields: Fields, key: str) -> str:
+def _short(fields: Fields, key: str) -> str:
     return (text(fields, key) or "")[:_MOST_WORDS]
 
 
@@ -133,9 +133,9 @@ def _hook(fields: Fields) -> list[Event]:
     exit_code, outcome = number(fields, "exit_code"), text(fields, "outcome")
     if not exit_code and outcome in (None, "success"):
         return []
-    said = _words(fields, "stderr").strip() or _words(fields, "output").strip()
+    output = _short(fields, "stderr").strip() or _short(fields, "output").strip()
     how = f"exit {exit_code}" if exit_code else outcome
-    return [Notice(f"hook {_words(fields, 'hook_name')} failed: {how}{': ' if said else ''}{said}")]
+    return [Notice(f"hook {_short(fields, 'hook_name')} failed: {how}{': ' if output else ''}{output}")]
 
 
 def _status(fields: Fields) -> list[Event]:
@@ -169,7 +169,7 @@ def _retry(fields: Fields) -> Retry:
     )
 
 
-def _said(fields: Fields) -> list[Event]:
+def _notice(fields: Fields) -> list[Event]:
     words = text(fields, "content") or text(fields, "message") or text(fields, "text")
     return [Notice(words)] if words else []
 

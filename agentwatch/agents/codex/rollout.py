@@ -374,16 +374,16 @@ class Output(NamedTuple):
 def read_output(value: object) -> Output:
     """Return the output of a call: a text, an object with `content`, or a list of texts and images."""
     if isinstance(value, str):
-        return _of_text(value)
+        return _text_output(value)
     if isinstance(value, list):
         pieces = tuple(map(mapping, value))
-        return _of_text(_joined(pieces))._replace(pieces=pieces)
+        return _text_output(_joined(pieces))._replace(pieces=pieces)
     fields = mapping(value)
     succeeded = fields.get("success")
     content = fields.get("content")
     pieces = tuple(map(mapping, items(content)))
     inner = content if isinstance(content, str) else text(fields, "text") or _joined(pieces)
-    output = _of_text(inner)._replace(pieces=pieces)
+    output = _text_output(inner)._replace(pieces=pieces)
     return output._replace(succeeded=succeeded) if isinstance(succeeded, bool) else output
 
 
@@ -421,20 +421,20 @@ def _joined(pieces: tuple[Fields, ...]) -> str:
     return "\n".join(found for piece in pieces if (found := text(piece, "text")) is not None)
 
 
-def _of_text(whole: str) -> Output:
+def _text_output(whole: str) -> Output:
     fields = mapping(whole) if whole.startswith("{") else {}
     inner = fields.get("output")
     if isinstance(inner, str) and "metadata" in fields:
         metadata = mapping(fields["metadata"])
         duration = _milliseconds(metadata.get("duration_seconds"))
         return Output(inner, number(metadata, "exit_code"), duration_ms=duration, has_head=True)
-    return _of_head(whole)
+    return _head_output(whole)
 
 
-def _of_head(whole: str) -> Output:
+def _head_output(whole: str) -> Output:
     if whole.startswith(_ABORTED):
         return Output(whole, is_aborted=True)
-    if (script := _of_script(whole)) is not None:
+    if (script := _script_output(whole)) is not None:
         return script
     if whole.startswith(_SANDBOX):
         digits = whole[:_MOST_HEAD].partition(_EXIT_IN_SANDBOX)[2].partition(",")[0]
@@ -461,7 +461,7 @@ def _of_head(whole: str) -> Output:
     return output._replace(text=whole[end:])
 
 
-def _of_script(whole: str) -> Output | None:
+def _script_output(whole: str) -> Output | None:
     """Return the output of a script that calls tools; None for another output. The second line is part of the
     head, which a command that prints the same words does not have."""
     first, _, rest = whole[:_MOST_HEAD].partition("\n")
@@ -676,7 +676,7 @@ class Prompts:
 
     def __init__(self) -> None:
         self._events: deque[bytes] = deque(maxlen=_MOST_WAITING)
-        self._shown: deque[bytes] = deque(maxlen=_MOST_WAITING)
+        self._digests: deque[bytes] = deque(maxlen=_MOST_WAITING)
         """The items that were taken for prompts, because no event had come."""
         self._items: list[str] = []
         self._has_events = False
@@ -689,8 +689,8 @@ class Prompts:
         self._items.clear()
         self._has_events = True
         digest = _digest(text)
-        if digest in self._shown:
-            self._shown.remove(digest)
+        if digest in self._digests:
+            self._digests.remove(digest)
             return False
         self._events.append(digest)
         return True
@@ -717,7 +717,7 @@ class Prompts:
     def take(self) -> list[str]:
         """Return the kept items, in order: no event came, so they are prompts."""
         taken, self._items = self._items, []
-        self._shown.extend(map(_digest, taken))
+        self._digests.extend(map(_digest, taken))
         return taken
 
 
@@ -1111,11 +1111,11 @@ class Turns:
                 hint = text(event, "user_facing_hint") or text(event, "prompt") or "review"
                 return self.texts.after_prompts([Notice(f"review: {hint}", at_ms)])
         found = read_event(kind, event)
-        if found is None or (kind == "web_search_end" and self._is_shown(found)):
+        if found is None or (kind == "web_search_end" and self._is_reported(found)):
             return None if found is None else []
         return self._finished(_call_id(event), found, event, at_ms)
 
-    def _is_shown(self, search: Found) -> bool:
+    def _is_reported(self, search: Found) -> bool:
         """Return whether a web search came as a model's item. Older versions give those items no id."""
         return self._search_twins.is_second(search.use.target or "", is_item=False)
 

@@ -268,7 +268,7 @@ class Answers:
         self._length += len(delta)
         return [*events, Text(Channel.ANSWER, delta, at_ms)]
 
-    def whole(self, data: Fields, at_ms: int | None) -> list[Event]:
+    def message(self, data: Fields, at_ms: int | None) -> list[Event]:
         """Return what a whole message adds to its deltas. One that differs from them replaces them. A long
         message may come in several chunks. The deltas of such a message stay."""
         content = text(data, "content")
@@ -329,7 +329,7 @@ class Thoughts:
         _remember(thoughts, data)
         return [Text(Channel.REASONING, delta, at_ms)]
 
-    def whole(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
+    def thought(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         """Return the events of a whole thought, unless it is known."""
         thoughts = self._of(parent_call)
         words = text(data, "content")
@@ -338,7 +338,7 @@ class Thoughts:
             return _ended(thoughts)
         thoughts.is_known = True
         _remember(thoughts, data)
-        return [*_ended(thoughts), *_said(words, parent_call, at_ms)]
+        return [*_ended(thoughts), *_thought(words, parent_call, at_ms)]
 
     def message(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         """Return the thoughts in a message, unless they are known. What comes after it is a new thought."""
@@ -349,7 +349,7 @@ class Thoughts:
         if words is None:
             return _ended(thoughts)
         thoughts.segment.add(words)
-        return _said(words, parent_call, at_ms)
+        return _thought(words, parent_call, at_ms)
 
     def _of(self, parent_call: str | None) -> _Thoughts:
         key = (parent_call or "")[:MOST_ID]
@@ -367,7 +367,7 @@ def _remember(thoughts: _Thoughts, data: Fields) -> None:
         remember(thoughts.ids, thought, None, _MOST_IDS)
 
 
-def _said(words: str, parent_call: str | None, at_ms: int | None) -> list[Event]:
+def _thought(words: str, parent_call: str | None, at_ms: int | None) -> list[Event]:
     return [
         Text(Channel.REASONING, words, at_ms, parent_call=parent_call),
         TextEnded(Channel.REASONING, at_ms, parent_call),
@@ -479,7 +479,7 @@ class Counts:
         """The hashes of their ids. One may be reported by two lines, of which one is not on disk."""
         self._are_known = False
         """Whether a request was counted alone."""
-        self._said = 0
+        self._output_tokens = 0
         """The tokens of the messages, which are all that the stream of most versions has."""
         self._messages = 0
         """The number of messages since the last total: about one for each request."""
@@ -507,14 +507,14 @@ class Counts:
 
     def message(self, data: Fields) -> None:
         """Add the output tokens of a message."""
-        self._said += max(0, number(data, "outputTokens") or 0)
+        self._output_tokens += max(0, number(data, "outputTokens") or 0)
         self._messages += 1
 
     def result(self) -> list[Event]:
         """Return the output tokens of a stream at its end, if its requests were not counted."""
-        if self._are_known or not self._said:
+        if self._are_known or not self._output_tokens:
             return []
-        return [Usage(Tokens(output=self._said), UsageScope.RUN)]
+        return [Usage(Tokens(output=self._output_tokens), UsageScope.RUN)]
 
     def total(self, data: Fields) -> list[Event]:
         """Return the counts of the whole session at the end of a process, if its requests were not counted.
@@ -629,7 +629,7 @@ class CopilotDecoder:
             case "assistant.message_delta":
                 return [] if parent_call is not None else self._answers.add(data, at_ms)
             case "assistant.reasoning":
-                return self._thoughts.whole(data, parent_call, at_ms)
+                return self._thoughts.thought(data, parent_call, at_ms)
             case "assistant.reasoning_delta":
                 return self._thoughts.add(data, parent_call, at_ms)
             case "assistant.usage":
@@ -647,7 +647,7 @@ class CopilotDecoder:
         thoughts = self._thoughts.message(data, parent_call, at_ms)
         if parent_call is None:
             self._turns.message(data)
-            return [*self._info(text(data, "model")), *thoughts, *self._answers.whole(data, at_ms)]
+            return [*self._info(text(data, "model")), *thoughts, *self._answers.message(data, at_ms)]
         words = text(data, "content")
         said = [] if words is None else [Text(Channel.ANSWER, words, at_ms, parent_call=parent_call)]
         return [*thoughts, *said, *([TextEnded(Channel.ANSWER, at_ms, parent_call)] if said else [])]

@@ -33,10 +33,10 @@ _MODES = (
 def _keeps(path: Path, cwd: str) -> bool:
     """Return whether a transcript lies in the folder that is named after a working directory."""
     folder = next((each.parent for each in path.parents if each.name == "agent-transcripts"), None)
-    return folder is None or _words(folder.name) == _words(cwd)
+    return folder is None or _path_words(folder.name) == _path_words(cwd)
 
 
-def _words(path: str) -> list[str]:
+def _path_words(path: str) -> list[str]:
     return [*filter(None, dashed(path).split("-"))]
 
 

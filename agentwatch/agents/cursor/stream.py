@@ -519,12 +519,12 @@ class CursorDecoder:
     def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, str | None]:
         paths = tool.paths(arguments)
         if len(paths) == 1:
-            return self._shown_paths.get(paths[0]) or self._shown(paths[0]), paths[0]
+            return self._shown_paths.get(paths[0]) or self._relative(paths[0]), paths[0]
         if paths:
-            return ", ".join(map(self._shown, paths)), paths[0]
+            return ", ".join(map(self._relative, paths)), paths[0]
         return tool.target(arguments), None
 
-    def _shown(self, path: str) -> str:
+    def _relative(self, path: str) -> str:
         """Return a path relative to the cwd if it is inside the cwd, otherwise unchanged."""
         shown = self._shown_paths.get(path)
         if shown is None:

@@ -457,14 +457,14 @@ class PiDecoder:
         """Whether a turn has started and not ended."""
         self._last: TurnEnded | None = None
         """How the turn ends by its last message; None if calls follow, or before its first message."""
-        self._held: TurnEnded | None = None
+        self._pending_end: TurnEnded | None = None
         """The end of a turn that failed, as long as the next line may retry it."""
         self._step = 0
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
         kind = fields.get("type")
-        held = self._settle(kind, fields) if self._held is not None else []
+        held = self._settle(kind, fields) if self._pending_end is not None else []
         return [*held, *self._events(kind, fields)]
 
     def end(self) -> list[Event]:
@@ -582,20 +582,20 @@ class PiDecoder:
             self._last = ended
             return self._text.begin()
         if ended.outcome is not _GOOD.outcome and "willRetry" not in fields:
-            self._held = ended
+            self._pending_end = ended
             return self._text.begin()
         return self._turn_over(ended)
 
     def _settle(self, kind: object, fields: Fields) -> list[Event]:
         """Return the held end of a turn, unless this line retries the turn or may still do so."""
         if kind == "auto_retry_start" or (_is_overflow(kind, fields) and fields.get("willRetry") is True):
-            self._last, self._held = self._held, None
+            self._last, self._pending_end = self._pending_end, None
             return []
         is_undecided = _is_overflow(kind, fields) and "willRetry" not in fields
         return [] if is_undecided else self._ended()
 
     def _ended(self) -> list[Event]:
-        held, self._held = self._held, None
+        held, self._pending_end = self._pending_end, None
         return [] if held is None else self._turn_over(held)
 
     def _turn_over(self, ended: TurnEnded) -> list[Event]:

@@ -363,7 +363,7 @@ class QwenChatDecoder:
     def _user(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
         responses = list(self._responses(fields, parent_call))
         payload, subtype = mapping(fields.get("systemPayload")), fields.get("subtype")
-        words = text(payload, "displayText") or _said(fields)
+        words = text(payload, "displayText") or _users_text(fields)
         line, parent = fields.get("uuid"), fields.get("parentUuid")
         if responses or words is None or subtype in ("notification", "mid_turn_user_message"):
             self._tree.add(line, parent, is_of_last_turn=bool(responses))
@@ -468,7 +468,7 @@ class QwenChatDecoder:
             yield from self._turns.end(Outcome.FAILED, failure)
 
 
-def _said(fields: Fields) -> str | None:
+def _users_text(fields: Fields) -> str | None:
     """Return the user's words in a message, without what hooks have added."""
     said = [
         words for part in parts_of(fields) if (words := text(part, "text")) and not words.startswith(_ADDED)
