@@ -15,6 +15,8 @@ NO_FIELDS: Fields = {}
 MOST_ID = 1000
 """The length of an id or a name that is kept in memory, in characters. Ids in captures have at most 90."""
 _MOST_DIGITS = 20
+_MOST_CODE = 11
+"""The length of the longest exit code: one of Windows is a number of 32 bits."""
 _MOST_CHARACTERS = 200
 """The length to which `in_words` cuts a value: the longest known name has 30 characters."""
 _MOST_COST = 1e9
@@ -101,6 +103,12 @@ def known_sum(counts: Iterable[int | None]) -> int | None:
     """Return the sum of the known counts; None if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+def integer(digits: str) -> int | None:
+    """Return the integer that a text consists of; None for another text, and for more than 11 characters."""
+    is_integer = digits.isascii() and digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_CODE
+    return int(digits) if is_integer else None
 
 
 def scalars(value: object) -> dict[str, object] | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from agentwatch.agents.fields import MOST_ID, Fields, items, mapping, number, text
 from agentwatch.session.call import MOST_COMMAND
-from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolEnded, ToolKind, ToolStarted
+from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens, ToolEnded, ToolKind, ToolStarted
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
 
@@ -221,6 +221,21 @@ def other_tool(name: str) -> Tool:
         return f"{name} {argument}" if argument else name
 
     return Tool(ToolKind.OTHER, Phrase.USED, target)
+
+
+# Token counts.
+
+
+def tokens_in(
+    usage: Fields, given: str, cached: str, output: str, written: str = "", *, excludes_cache: bool = False
+) -> Tokens:
+    """Return the counts in the fields with these names. `excludes_cache` says that the input is without what
+    the cache was read and written."""
+    counts = [number(usage, key) for key in (given, cached, written)]
+    total = counts[0]
+    if excludes_cache and total is not None:
+        total = sum(count or 0 for count in counts)
+    return Tokens(input=total, cached=counts[1], output=number(usage, output), written=counts[2])
 
 
 # To-do lists. All agents write a list of objects, with other names for the text of an entry.

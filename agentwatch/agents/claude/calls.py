@@ -12,6 +12,7 @@ from agentwatch.agents.fields import (
     MOST_ID,
     NO_FIELDS,
     Fields,
+    integer,
     items,
     mapping,
     number,
@@ -250,9 +251,7 @@ def _exit_code_in(reason: str) -> int | None:
     """Return the exit code in the first line of a failed command's text, `Exit code 1`; None without one."""
     if not reason.startswith(EXIT):
         return None
-    digits = reason[len(EXIT) : len(EXIT) + _MOST_DIGITS].partition("\n")[0].strip()
-    is_number = digits.isascii() and digits.removeprefix("-").isdecimal()
-    return int(digits) if is_number else None
+    return integer(reason[len(EXIT) : len(EXIT) + _MOST_DIGITS].partition("\n")[0].strip())
 
 
 def _stated_exit_code(details: Fields) -> int | None:

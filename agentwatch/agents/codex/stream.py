@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.changes import ChangeKind, Changes, FileChange, changed_lines, line_count, summed
 from agentwatch.agents.fields import Fields, Salvaged, in_words, items, mapping, number, text, whole_text
-from agentwatch.agents.tool import MOST_ENTRIES, Phrase, entry_in, joined_words, other_tool
+from agentwatch.agents.tool import MOST_ENTRIES, Phrase, entry_in, joined_words, other_tool, tokens_in
 from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import (
     Channel,
@@ -506,12 +506,8 @@ class Repeats:
 
 def tokens_of(usage: Fields) -> Tokens:
     """Return a token count. Reasoning is a part of `output_tokens`."""
-    return Tokens(
-        input=number(usage, "input_tokens"),
-        cached=number(usage, "cached_input_tokens"),
-        output=number(usage, "output_tokens"),
-        written=number(usage, "cache_write_input_tokens"),
-    )
+    keys = ("input_tokens", "cached_input_tokens", "output_tokens", "cache_write_input_tokens")
+    return tokens_in(usage, *keys)
 
 
 FORMAT = "codex"

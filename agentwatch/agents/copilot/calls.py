@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.blocks import EMPTY, binary_block, short_and_long
 from agentwatch.agents.changes import argument_blocks, changed_lines, line_count, patched_files, summed
-from agentwatch.agents.fields import Fields, items, mapping, number, text
+from agentwatch.agents.fields import Fields, integer, items, mapping, number, text
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
@@ -56,7 +56,6 @@ _STILL_RUNS = " is still running after "
 _EXIT = " with exit code "
 """Copilot's own last line of a result: `<shellId: 0 completed with exit code 3>`; before 1.0.60,
 `<exited with exit code 3>`."""
-_MOST_DIGITS = 11
 _EXIT_BLOCKS = ("shell_exit", "terminal")
 
 
@@ -98,9 +97,7 @@ def _exit_code(tool: Tool, data: Fields, result: Fields, content: str) -> int | 
     last = content.rstrip().rpartition("\n")[2]
     if not (last.startswith("<") and last.endswith(">")):
         return None
-    digits = last[:-1].rpartition(_EXIT)[2]
-    is_code = digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_DIGITS
-    return int(digits) if is_code else None
+    return integer(last[:-1].rpartition(_EXIT)[2])
 
 
 def _is_in_background(tool: Tool, content: str) -> bool:

@@ -16,7 +16,7 @@ from agentwatch.agents.fields import (
     text,
 )
 from agentwatch.agents.on_disk import time_of
-from agentwatch.agents.tool import remember
+from agentwatch.agents.tool import remember, tokens_in
 from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,
@@ -554,12 +554,7 @@ def context(data: Fields) -> list[Event]:
 
 
 def _tokens(usage: Fields) -> Tokens:
-    return Tokens(
-        input=number(usage, "inputTokens"),
-        cached=number(usage, "cacheReadTokens"),
-        output=number(usage, "outputTokens"),
-        written=number(usage, "cacheWriteTokens"),
-    )
+    return tokens_in(usage, "inputTokens", "cacheReadTokens", "outputTokens", "cacheWriteTokens")
 
 
 FORMAT = "copilot"

@@ -30,7 +30,7 @@ from agentwatch.agents.fields import (
     text,
     whole_text,
 )
-from agentwatch.agents.tool import MOST_ENTRIES, Tool, other_tool, plan_entry, remember
+from agentwatch.agents.tool import MOST_ENTRIES, Tool, other_tool, plan_entry, remember, tokens_in
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -318,13 +318,8 @@ def run_ended(fields: Fields) -> list[Event]:
 def _tokens(usage: Fields) -> Tokens:
     """Return the tokens of an invocation, summed over its model calls. Cursor gives no cost and no context.
     `inputTokens` excludes the tokens read from the cache and those written to it."""
-    counts = [number(usage, key) for key in ("inputTokens", "cacheReadTokens", "cacheWriteTokens")]
-    return Tokens(
-        input=None if counts[0] is None else sum(count or 0 for count in counts),
-        cached=counts[1],
-        output=number(usage, "outputTokens"),
-        written=counts[2],
-    )
+    keys = ("inputTokens", "cacheReadTokens", "outputTokens", "cacheWriteTokens")
+    return tokens_in(usage, *keys, excludes_cache=True)
 
 
 FORMAT = "cursor"

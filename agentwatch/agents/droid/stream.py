@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.blocks import returned_block
 from agentwatch.agents.changes import argument_blocks
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import Fields, in_words, integer, items, mapping, number, text
 from agentwatch.agents.tool import (
     MOST_ENTRIES,
     OpenCalls,
@@ -21,6 +21,7 @@ from agentwatch.agents.tool import (
     other_tool,
     path_in,
     plan_entry,
+    tokens_in,
 )
 from agentwatch.session.blocks import (
     Block,
@@ -52,7 +53,6 @@ from agentwatch.session.events import (
 _EXITED = "[Process exited with code "
 """How Droid begins the last line of a command's output: `[Process exited with code 0]`."""
 _CANCELLED = "tool execution cancelled"
-_MOST_DIGITS = 11
 
 
 def read_result(kind: ToolKind, fields: Fields) -> Result:
@@ -82,9 +82,7 @@ def _exit_code(output: str) -> int | None:
     last = output.rstrip().rpartition("\n")[2]
     if not (last.startswith(_EXITED) and last.endswith("]")):
         return None
-    digits = last.removeprefix(_EXITED)[:-1]
-    is_code = digits.isascii() and digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_DIGITS
-    return int(digits) if is_code else None
+    return integer(last.removeprefix(_EXITED)[:-1])
 
 
 # The tools: the kind, phrase and target of each, and the to-do list.
@@ -293,14 +291,8 @@ def _reason(fields: Fields) -> str | None:
 
 def _tokens(usage: Fields) -> Tokens:
     """Return the tokens of a turn. The counts are named as Anthropic's: the input excludes the cache."""
-    keys = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    counts = [number(usage, key) for key in keys]
-    return Tokens(
-        input=None if counts[0] is None else sum(count or 0 for count in counts),
-        cached=counts[1],
-        output=number(usage, "output_tokens"),
-        written=counts[2],
-    )
+    keys = ("input_tokens", "cache_read_input_tokens", "output_tokens", "cache_creation_input_tokens")
+    return tokens_in(usage, *keys, excludes_cache=True)
 
 
 # The arguments and the result of a call, divided into blocks.

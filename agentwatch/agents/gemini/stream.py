@@ -23,6 +23,7 @@ from agentwatch.agents.tool import (
     named,
     other_tool,
     path_in,
+    tokens_in,
 )
 from agentwatch.session.events import (
     Channel,
@@ -413,11 +414,7 @@ def _reason(fields: Fields) -> str | None:
 
 def _tokens(stats: Fields) -> Tokens:
     """Return the tokens of a run. The input includes cached tokens; the output includes no thoughts."""
-    return Tokens(
-        input=number(stats, "input_tokens"),
-        cached=number(stats, "cached"),
-        output=number(stats, "output_tokens"),
-    )
+    return tokens_in(stats, "input_tokens", "cached", "output_tokens")
 
 
 # The exit code of a command, which the text for the model has.

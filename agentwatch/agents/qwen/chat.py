@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.agents.blocks import binary_block, returned_block
-from agentwatch.agents.changes import changed_lines, replaced_texts, replacement
+from agentwatch.agents.changes import argument_blocks, changed_lines
 from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
 from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.gemini.stream import exit_code_in
@@ -18,9 +18,6 @@ from agentwatch.session.blocks import (
     Block,
     ChangeBlock,
     ErrorBlock,
-    FieldsBlock,
-    PlanBlock,
-    TextBlock,
 )
 from agentwatch.session.events import (
     Channel,
@@ -492,40 +489,17 @@ def _usage(fields: Fields, at_ms: int | None) -> Usage | None:
 
 # The arguments and the result of a call, divided into blocks.
 
-_CHANGED = ("content", "old_string", "new_string", "edits")
-"""The arguments that the change of a file repeats."""
-
 
 def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
     """Yield the blocks of a call in a line that starts or ends it."""
     for part in parts_of(fields):
         call, response = mapping(part.get("functionCall")), mapping(part.get("functionResponse"))
         if "functionCall" in part and (text(call, "id") or "") == call_id:
-            yield from _argument_blocks(tool_named(text(call, "name") or ""), mapping(call.get("args")))
+            tool, arguments = tool_named(text(call, "name") or ""), mapping(call.get("args"))
+            entries = plan_entries(arguments.get("todos")) if tool.kind is ToolKind.PLAN else ()
+            yield from argument_blocks(tool.kind, arguments, entries)
         if "functionResponse" in part and (text(response, "id") or call_id) == call_id:
             yield from _result_blocks(response, mapping(fields.get("toolCallResult")))
-
-
-def _argument_blocks(tool: Tool, arguments: Fields) -> Iterator[Block]:
-    """Yield the arguments: the change or the to-do list, the short fields in one block, then long texts."""
-    rest = dict(arguments)
-    if tool.kind is ToolKind.EDIT:
-        content = rest.get("content")
-        if isinstance(content, str):
-            yield ChangeBlock(None, after=content)
-        for old, new in replaced_texts(arguments):
-            yield ChangeBlock(replacement(old, new).diff)
-        for key in _CHANGED:
-            rest.pop(key, None)
-    if tool.kind is ToolKind.PLAN and (entries := plan_entries(rest.get("todos"))):
-        yield PlanBlock(entries)
-        del rest["todos"]
-    names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
-    texts = {name: rest.pop(name) for name in names}
-    if rest:
-        yield FieldsBlock("arguments", rest)
-    for name, value in texts.items():
-        yield TextBlock(name, value)
 
 
 def _result_blocks(response: Fields, about: Fields) -> Iterator[Block]:

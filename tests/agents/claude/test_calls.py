@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from agentwatch.agents import Decoder
@@ -414,6 +415,19 @@ def test_a_permission_prompt_is_answered() -> None:
     assert name == agent.name == "claude"
     hook = {"type": "command", "command": "x", "timeout": 3600}
     assert (agent.events, agent.entry("x")) == (("PermissionRequest",), {"hooks": [hook]})
+    plain, home = agent._replace(is_nested=False, manifest=("m", {})), Path("/home/ada")
+    assert plain.entry("x") == {"command": "x"}
+    for hooks, entry, commands in (
+        (agent, {"hooks": [hook, 5]}, ["x", None]),
+        (agent, {"hooks": 5}, []),
+        (agent, 5, []),
+        (plain, {"command": "x"}, ["x"]),
+    ):
+        with case((entry, commands)):
+            assert hooks.commands(entry) == commands
+    moved = {"CLAUDE_CONFIG_DIR": "/etc/c"}
+    folders = [agent.folder(moved, home), plain.folder(moved, home), agent.folder({}, home)]
+    assert folders == [Path("/etc/c"), Path("/etc/c/.claude"), Path("/home/ada/.claude")]
 
 
 def plan_after(*lines: Json) -> list[tuple[str, str]]:

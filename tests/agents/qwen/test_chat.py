@@ -164,6 +164,10 @@ def test_a_line_has_the_blocks_of_its_call() -> None:
     cases: list[tuple[dict[str, Any], list[Block]]] = [
         (call("c"), [FieldsBlock("arguments", {"command": "ls"})]),
         (call("c", command="a\nb"), [TextBlock("command", "a\nb")]),
+        (
+            call("c", command="ls", description="List", empty=""),
+            [TextBlock("description", "List"), FieldsBlock("arguments", {"command": "ls"})],
+        ),
         (call("other"), []),
         (
             call("c", "write_file", file_path="a", content="x"),
