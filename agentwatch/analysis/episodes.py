@@ -54,7 +54,7 @@ _TASK = re.compile(
 )
 
 
-class TestCommand(NamedTuple):
+class _TestCommand(NamedTuple):
     """A command that runs tests, and the meaning of its exit code."""
 
     zero_is_green: bool
@@ -95,7 +95,7 @@ def same_command(command: str, cwd: str | None) -> str | None:
     return " ".join(words) or None
 
 
-def finds_nothing(command: str) -> bool:
+def _finds_nothing(command: str) -> bool:
     """Return whether a command only searches, compares or prints, so that exit code 1 is not a failure."""
     words = command[:_MOST_CHARACTERS].split(None, 1)
     if not words or words[0] not in READERS:
@@ -114,22 +114,22 @@ def _acts(part: Part) -> bool:
     return part.program == "gh" or (part.program == "git" and _GIT_READS.isdisjoint(words[1:2]))
 
 
-def test_command(command: str) -> TestCommand | None:
+def test_command(command: str) -> _TestCommand | None:
     """Return the meaning of the exit code of a command that runs tests; None if it runs no tests."""
     text = command[:_MOST_CHARACTERS]
     return _test_command(text) if any(hint in text for hint in _HINTS) else None
 
 
 @lru_cache(maxsize=256)
-def _test_command(text: str) -> TestCommand | None:
+def _test_command(text: str) -> _TestCommand | None:
     parts = parts_of(text)
     tests = frozenset(part.program for part in parts if _runs_tests(part, text))
     if not tests:
         return None
     if len(parts) > _MOST_PARTS:
-        return TestCommand(zero_is_green=False, other_is_red=False)
+        return _TestCommand(zero_is_green=False, other_is_red=False)
     others = [part for part in parts if part.program not in tests and part.program not in READERS]
-    return TestCommand(decides_exit(parts, tests) is not None, not others)
+    return _TestCommand(decides_exit(parts, tests) is not None, not others)
 
 
 def _runs_tests(part: Part, text: str) -> bool:
@@ -298,7 +298,7 @@ class Reading:
     times: int = 1
 
 
-class Rereads:
+class _Rereads:
     """Counts the reads of the same part of a file. Calls with the same path, the same subagent and the same
     note (`54 lines`) are candidates. Only their arguments show whether they read the same part. The arguments
     are read from the recording, 13 to 25 µs a call, when a count is requested: for most sessions, none is."""
@@ -487,7 +487,7 @@ class Failing:
     is_fixed: bool = False
 
 
-class Tries:
+class _Tries:
     """The failures that are still open; at most the newest 1,000."""
 
     def __init__(self) -> None:
@@ -552,7 +552,7 @@ def _is_parallel(call: Call, failing: Failing) -> bool:
 _COLUMNS = 200
 
 
-def failures_and_cycles(
+def _failures_and_cycles(
     session: Session, failing: Iterable[Failing], rows: Iterable[Row]
 ) -> Iterator[Episode]:
     """Yield an episode for each failure, and for each row of cycles that belongs to no failure."""
@@ -646,7 +646,7 @@ _MOST_TARGET_CHARACTERS = 4096
 _MOST_NAMES = 50_000
 
 
-class Mentions:
+class _Mentions:
     """The names in the targets of calls. `sed -n 1,80p src/app.py` may have shown the file `app.py`. Each
     target is split into names once, at the first search for a file."""
 
@@ -706,9 +706,9 @@ class Repeats:
         return self._count
 
 
-LEAST_TRIES = 3
+_LEAST_TRIES = 3
 """A failure that is fixed on the second try is ordinary work: a test is written, fails, and passes."""
-LEAST_CYCLES = 3
+_LEAST_CYCLES = 3
 _MOST_KEPT = 500
 _MORE_COUNTS = 1024
 _OUTPUT_COST = 25
@@ -735,12 +735,12 @@ class Episodes:
         self._cycle = array("I")
         self._reread = array("I")
         self._repeat = array("I")
-        self._failures = Tries()
+        self._failures = _Tries()
         self._cycles = Cycles()
         self._repeats = Repeats(feed)
-        self._rereads = Rereads(feed)
+        self._rereads = _Rereads(feed)
         self._files = Files(feed.session)
-        self._mentions = Mentions(feed.session)
+        self._mentions = _Mentions(feed.session)
         self._fixed: deque[Failing] = deque(maxlen=_MOST_KEPT)
         self._green: deque[Row] = deque(maxlen=_MOST_KEPT)
         """The rows of cycles that a green test run has ended."""
@@ -812,10 +812,10 @@ class Episodes:
         if self._rereads.may_have_news:
             self._count_rereads()
         session, row = self._session, self._cycles.row
-        failing = [*self._fixed, *(each for each in self._failures if each.tries >= LEAST_TRIES)]
-        rows = [*self._green, *([row] if row is not None and row.cycles >= LEAST_CYCLES else [])]
+        failing = [*self._fixed, *(each for each in self._failures if each.tries >= _LEAST_TRIES)]
+        rows = [*self._green, *([row] if row is not None and row.cycles >= _LEAST_CYCLES else [])]
         found = [
-            *failures_and_cycles(session, failing, rows),
+            *_failures_and_cycles(session, failing, rows),
             *(reading(session, each) for each in self._rereads.episodes()),
             *(of_file(session, each, EpisodeKind.UNREAD) for each in self._unread),
             *(of_file(session, each, EpisodeKind.BACK) for each in self._back),
@@ -873,14 +873,14 @@ class Episodes:
             return 1
         same = same_command(command, self._session.runs[call.run - 1].cwd)
         key = None if same is None else hash((ToolKind.EXECUTE, same))
-        searches = failed and call.exit_code in (1, None) and finds_nothing(command)
+        searches = failed and call.exit_code in (1, None) and _finds_nothing(command)
         if searches and self._prints_nothing(call, command):
             self.no_match.add(call.number)
         if is_red:
             self.red.add(call.number)
         if is_red is not None:
             row = self._cycles.tested(call.number, key, is_red)
-            if row is not None and row.cycles >= LEAST_CYCLES:
+            if row is not None and row.cycles >= _LEAST_CYCLES:
                 self._green.append(row)
         if key is None:
             return 1
@@ -906,7 +906,7 @@ class Episodes:
 
     def _try(self, call: Call, key: int, has_failed: bool | None, tests: str = "") -> int:
         tried, fixed = self._failures.add(call, key, has_failed, tests)
-        if fixed is not None and tried >= LEAST_TRIES:
+        if fixed is not None and tried >= _LEAST_TRIES:
             self._fixed.append(fixed)
         return tried
 

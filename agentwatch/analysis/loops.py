@@ -12,14 +12,14 @@ from agentwatch.session.actions import shown_tool, target
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText, columns, cut
 
-IN_A_ROW = 4
+_IN_A_ROW = 4
 """The number of equal calls, or equal rounds of calls, in a row that makes a loop. Three would be too few: a
 flaky check may well be repeated three times."""
-MOST_IN_TURN = 3
+_MOST_IN_TURN = 3
 """The largest number of calls in a repeated round."""
 WINDOW = 10
 """The number of recent calls that are compared."""
-IN_WINDOW = 6
+_IN_WINDOW = 6
 """The number of equal calls within the window that makes a loop."""
 _MOST_AT_ONCE = 50
 """The number of calls at the end of a burst that are checked. Earlier loops in it may be long over."""
@@ -70,7 +70,7 @@ class Loops:
         self._last: deque[Call] = deque(maxlen=WINDOW)
         self._identities: dict[int, _Identity | None] = {}
         """The identities of those recent calls that were compared, by call number."""
-        self._repeats = [0] * MOST_IN_TURN
+        self._repeats = [0] * _MOST_IN_TURN
         """For periods of 1 to 3 calls, the number of calls in a row that equal the call a period earlier."""
         self._reported: set[_Identity] = set()
         """The calls in the reported loops of the episodes that have not ended."""
@@ -112,10 +112,10 @@ class Loops:
     def _loop(self, recent: Sequence[_Identity | None]) -> Loop | None:
         """Return the loop that the newest call completes; of several, the one with the shortest round."""
         for period, repeats in enumerate(self._repeats, 1):
-            if repeats >= period * (IN_A_ROW - 1):
+            if repeats >= period * (_IN_A_ROW - 1):
                 return Loop(tuple(self._last)[-period:], repeats // period + 1, True)
         count = 0 if recent[-1] is None else recent.count(recent[-1])
-        return Loop((self._last[-1],), count, False) if count >= IN_WINDOW else None
+        return Loop((self._last[-1],), count, False) if count >= _IN_WINDOW else None
 
     def _identify(self, call: Call) -> _Identity | None:
         arguments = self._arguments(call)

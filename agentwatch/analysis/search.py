@@ -227,7 +227,7 @@ class Matcher:
         return not missing
 
 
-def length_of(entry: Entry) -> int:
+def _length_of(entry: Entry) -> int:
     """Return the number of characters that an entry shows of its text."""
     return len(entry.content) if entry.result is None else len(_result(entry))
 
@@ -404,7 +404,7 @@ class Search:
             if entry.call is not None:
                 self._ahead = index + 1, 0
                 return self._search_call(index, entry.call)
-            if (length := length_of(entry)) > max(self._searched_length, offset):
+            if (length := _length_of(entry)) > max(self._searched_length, offset):
                 self._searched_length = length
                 return self._search_ahead(index, offset, length)
             if entry.is_open:
@@ -424,7 +424,7 @@ class Search:
             return iter(())
         entry, is_begin = transcript[index], index == self._begin.entry
         if entry.call is None:
-            return self._matcher.in_text(index, 0, self._begin.start if is_begin else length_of(entry))
+            return self._matcher.in_text(index, 0, self._begin.start if is_begin else _length_of(entry))
         return iter(()) if is_begin else self._search_call(index, entry.call)
 
     def _search_call(self, index: int, call: Call) -> _Work:

@@ -401,7 +401,7 @@ def segments_of(command: str) -> tuple[Part, ...]:
     text = command[:_MOST_CHARACTERS]
     segments: list[Part] = []
     program, before, words, at = "", "", "", 0
-    for kind, word, start, end in (*outside_substitutions(shell_tokens(text).tokens), _LAST):
+    for kind, word, start, end in (*_outside_substitutions(shell_tokens(text).tokens), _LAST):
         if kind is not Kind.SEPARATOR:
             program = program or (_program(word) if kind is Kind.WORD else "")
             gap = _BLANKS.sub(" ", text[at:start]) if words else ""
@@ -416,7 +416,7 @@ def segments_of(command: str) -> tuple[Part, ...]:
     return tuple(segments)
 
 
-def outside_substitutions(tokens: Sequence[ShellToken]) -> Iterator[ShellToken]:
+def _outside_substitutions(tokens: Sequence[ShellToken]) -> Iterator[ShellToken]:
     """Yield the tokens that are in no substitution and no array, without the parentheses of groups."""
     depth, opened = 0, list[str]()
     for token in tokens:
@@ -482,7 +482,7 @@ def first_program(command: str) -> str | None:
     text = command[:_MOST_CHARACTERS]
     tokens, is_whole = shell_tokens(text)
     found, is_argument = None, False
-    for kind, word, _, end in outside_substitutions(tokens):
+    for kind, word, _, end in _outside_substitutions(tokens):
         if kind is Kind.SEPARATOR:
             is_argument = False
         elif not is_argument and kind is Kind.WORD and not _is_assignment(word):

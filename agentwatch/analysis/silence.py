@@ -16,7 +16,7 @@ from agentwatch.session.session import Session
 from agentwatch.text import UNKNOWN
 from agentwatch.text.durations import duration_words, running_clock
 
-UNKNOWN_USUAL_MS = 60_000
+_UNKNOWN_USUAL_MS = 60_000
 """The tolerated silence in a session with too little history."""
 _TIMES_THE_USUAL = 3
 """The tolerated silence or duration, as a multiple of the usual one."""
@@ -38,15 +38,15 @@ _STALLED = 2.0
 
 def is_quiet(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> bool:
     """Return whether the silence is longer than tolerated, and no open call explains it."""
-    return patience_used(session, now_ms, agent) >= 1
+    return _patience_used(session, now_ms, agent) >= 1
 
 
 def is_stalled(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> bool:
     """Return whether the agent may hang: silent for twice the tolerated time, and not known to use CPU."""
-    return patience_used(session, now_ms, agent) >= _STALLED and not agent.uses_cpu
+    return _patience_used(session, now_ms, agent) >= _STALLED and not agent.uses_cpu
 
 
-def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> float:
+def _patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> float:
     """Return the silence as a fraction of what is tolerated; 1.0 or more counts as quiet. With open calls, it
     is the smallest of their fractions, because one call within its time explains the whole silence. A silence
     under 30 s then never counts as quiet. A session that is over returns 0.0, and so does one that waits for
@@ -65,7 +65,7 @@ def patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_F
         silence = max(silence - session.retry[0].delay_ms, 0)
     if session.phase is not Phase.CALLING:
         usual = usual_silence_ms(session)
-        tolerated_ms = UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)
+        tolerated_ms = _UNKNOWN_USUAL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _LEAST_QUIET_MS)
         if silence > tolerated_ms and waits_for_subagents(session):
             tolerated_ms = max(tolerated_ms, _UNLIMITED_CALL_MS)
         return silence / tolerated_ms
@@ -154,5 +154,5 @@ def _call_patience_used(session: Session, call: Call, now_ms: int | None) -> flo
     if limit is not None:
         return (running - limit) / _GRACE_MS
     usual = usual_call_ms(session, call)
-    tolerated_ms = _UNLIMITED_CALL_MS if usual is None else max(_TIMES_THE_USUAL * usual, UNKNOWN_USUAL_MS)
+    tolerated_ms = _UNLIMITED_CALL_MS if usual is None else max(_TIMES_THE_USUAL * usual, _UNKNOWN_USUAL_MS)
     return running / tolerated_ms

@@ -115,7 +115,7 @@ def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText |
     """Return in one line how a session that did not succeed ended, and why; None if nothing is wrong.
     Examples: `the run failed: rate limit`, `the stream ended without a result, exit 4: no login`. `nothing`
     says that there was nothing to read: `the agent wrote nothing`; it is empty if there was."""
-    outcome, code = session.outcome, exit_words(agent.exit_code)
+    outcome, code = session.outcome, _exit_words(agent.exit_code)
     if outcome is None:
         return unknown_agent(session)
     if outcome is Outcome.RUNNING or (outcome is Outcome.SUCCEEDED and not code):
@@ -168,7 +168,7 @@ def unknown_agent(session: Session, width: int | None = None) -> SafeText:
     return SafeText(f"{'unknown format' if is_short else _UNKNOWN}{advice}")
 
 
-def exit_words(exit_code: int | None) -> str:
+def _exit_words(exit_code: int | None) -> str:
     """Return `exit 1`, or `exit 137 (SIGKILL)` for 128 + n; empty for 0 and for an unknown exit code."""
     if not exit_code:
         return ""
@@ -253,7 +253,7 @@ _QUESTION_COLUMNS = 60
 _MESSAGE_COLUMNS = 40
 
 
-def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
+def _waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
     """Return what the session waits for: an answer of the user, the end of a compaction, or a retry.
     Examples: `asks: Bash rm -rf build · 0:14`, `compacting the context · 0:20`,
     `retry 4 of 10: overloaded · next in 0:08`. Return the words; None if it waits for none of these."""
@@ -263,7 +263,7 @@ def waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
         asked_ms = question.place.seen_ms if question.place.seen_ms is not None else question.at_ms
         if left := countdown(question.until_ms, now_ms):
             more = f"{more} · answers itself in {left}"
-        return asking_words(question.words, asked_ms, now_ms, more)
+        return _asking_words(question.words, asked_ms, now_ms, more)
     if session.compacting is not None:
         _, place = session.compacting
         return SafeText(f"compacting the context{_since(place.seen_ms, now_ms)}")
@@ -280,7 +280,7 @@ def limit_words(session: Session, now_ms: int | None) -> SafeText | None:
     return SafeText(limits.words(now_ms))
 
 
-def asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:
+def _asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:
     """Return what the agent asks the user, and since when. The question is foreign text. `asked_ms` is by the
     clock of `now_ms`."""
     words = cut(exact_line(question), _QUESTION_COLUMNS)
@@ -354,7 +354,7 @@ def status(
         words = SafeText(f'paused by rule "{cut(safe_line(agent.paused_by), _RULE_COLUMNS)}"')
         return words if width is None else cut(words, width)
     if agent.asks and not session.asked:
-        words = asking_words(agent.asks, agent.asks_since_ms, now_ms)
+        words = _asking_words(agent.asks, agent.asks_since_ms, now_ms)
         return words if width is None else cut(words, width)
     if (limited := limit_words(session, now_ms)) is not None:
         why = reason(session, agent)
@@ -366,7 +366,7 @@ def status(
     if agent.is_stopped:
         words = SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
         return words if width is None else cut(words, width)
-    if (waiting := waiting_words(session, now_ms)) is not None:
+    if (waiting := _waiting_words(session, now_ms)) is not None:
         return waiting if width is None else cut(waiting, width)
     stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
     cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
@@ -418,7 +418,7 @@ def _over(
     why = reason(session, agent)
     reason_words = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
     if outcome is None:
-        after = f" · {exit_words(agent.exit_code)}" if agent.exit_code else ""
+        after = f" · {_exit_words(agent.exit_code)}" if agent.exit_code else ""
         words.append(unknown_agent(session, None if width is None else width - len(after)))
     elif is_below_header and outcome is not Outcome.UNFINISHED:
         advice = rejected_edits(session) if outcome is Outcome.SUCCEEDED else None
@@ -437,7 +437,7 @@ def _over(
     else:
         words.append(reason_words.removeprefix(": ") if is_below_header else f"ended{reason_words}")
     if agent.exit_code:
-        words.append(exit_words(agent.exit_code))
+        words.append(_exit_words(agent.exit_code))
     elif agent.exit_code == 0 and outcome is Outcome.UNFINISHED:
         words.append("exit 0")
     if why is not None and why.is_stderr:

@@ -57,7 +57,7 @@ class IntervalSet:
         return end - start - held
 
 
-MOST_SLOWEST = 5
+_MOST_SLOWEST = 5
 """The number of slowest calls that are reported."""
 
 
@@ -151,7 +151,7 @@ class Timeline:
         self.add(Share.TOOLS, start_ms, start_ms + duration_ms)
         _, calls, ms = self._tools.get(call.tool, (call.tool, 0, 0))
         self._tools[call.tool] = ToolTime(call.tool, calls + 1, ms + duration_ms)
-        push = heapq.heappush if len(self._slowest) < MOST_SLOWEST else heapq.heappushpop
+        push = heapq.heappush if len(self._slowest) < _MOST_SLOWEST else heapq.heappushpop
         push(self._slowest, (duration_ms, -call.number, call))
 
     def missing(self, start_ms: int, end_ms: int) -> int:

@@ -93,7 +93,7 @@ def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
     return ChangedFiles([*reversed(files.values())], first == start)
 
 
-def may_have_changed(call: Call) -> bool:
+def _may_have_changed(call: Call) -> bool:
     """Return whether an ended call has changed a file, or may have; what shell commands change is unknown."""
     return call.kind in _CHANGES and call.outcome in _DONE
 
@@ -235,7 +235,7 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
     changed_by: int | None = None
     reads = 0
     for call in _newest_first(feed.session):
-        if may_have_changed(call):
+        if _may_have_changed(call):
             changed_by = call.number
         if call.kind is not ToolKind.EXECUTE or call.outcome is Outcome.REJECTED:
             continue
@@ -328,7 +328,7 @@ class VerdictHistory:
         else:
             self._first = index
         call = self._feed.session.ended_calls[index]
-        if (is_newest or not self._kept) and may_have_changed(call):
+        if (is_newest or not self._kept) and _may_have_changed(call):
             return self._note_change()
         found = call_verdict(self._feed, call)
         if (
@@ -391,7 +391,7 @@ def ribbon_pieces(
     if chosen is None or any(piece.at is not None and piece.at <= chosen for piece in pieces):
         return pieces
     end, room = chosen, width // 2
-    while end < len(verdicts) and (room := room - len(_words(verdicts[end])) - 1) >= 0:
+    while end < len(verdicts) and (room := room - len(_ribbon_word(verdicts[end])) - 1) >= 0:
         end += 1
     return _pieces_before(verdicts, max(end, chosen + 1), width)
 
@@ -409,7 +409,7 @@ def _pieces_before(verdicts: Sequence[CallVerdict], end: int, width: int) -> lis
     room = width - 2 * len(after)
     pieces: list[RibbonPiece] = []
     for index in range(end - 1, -1, -1):
-        words = _words(verdicts[index])
+        words = _ribbon_word(verdicts[index])
         taken = columns(words) + (1 if pieces else 0)
         if taken + (2 if index else 0) > room:
             pieces.append(RibbonPiece(_MORE, None))
@@ -419,7 +419,7 @@ def _pieces_before(verdicts: Sequence[CallVerdict], end: int, width: int) -> lis
     return [*reversed(pieces), *after] if any(piece.at is not None for piece in pieces) else []
 
 
-def _words(each: CallVerdict) -> SafeText:
+def _ribbon_word(each: CallVerdict) -> SafeText:
     if not each.is_red:
         return SafeText("✓?" if each.is_stale else "✓")
     return SafeText(f"✗{each.failed}" if each.failed else "✗")

@@ -175,7 +175,7 @@ def named(text: str, separator: str, sign: str) -> dict[str, int]:
     return found
 
 
-def counts_of(found: dict[str, int]) -> Counts:
+def _counts_of(found: dict[str, int]) -> Counts:
     """Return the counts of a list of test results."""
     return Counts(
         passed=found.get("passed", 0),
@@ -192,7 +192,7 @@ SILENT = frozenset({"tsc", "eslint", "make"})
 """The tools that print no closing line if they succeed."""
 
 
-def is_type_error(line: str) -> bool:
+def _is_type_error(line: str) -> bool:
     """Return whether a line that contains `TYPE_ERROR` is an error of tsc."""
     return _TYPE_ERROR.search(line) is not None
 
@@ -248,7 +248,7 @@ CHECKER_RULES = (
 
 MOST_CHARACTERS = 1 << 16
 MOST_LINES = 400
-MOST_COLUMNS = 400
+_MOST_COLUMNS = 400
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,400}(?:\x07|\x1b\\)?|[ -/]{0,8}[0-Z\\-~])"
 )
@@ -269,13 +269,13 @@ def last_lines(output: str) -> list[str]:
     # 4,000 characters here, because escape sequences do not count as columns.
     lines = tail.rsplit("\n", MOST_LINES)[-MOST_LINES:]
     if "\x1b" in tail:
-        lines = [line[: 10 * MOST_COLUMNS] for line in lines]
+        lines = [line[: 10 * _MOST_COLUMNS] for line in lines]
         lines = _ESCAPES.sub("", "\n".join(lines)).split("\n")
-    elif max(map(len, lines)) > 10 * MOST_COLUMNS:
-        lines = [line[: 10 * MOST_COLUMNS] for line in lines]
+    elif max(map(len, lines)) > 10 * _MOST_COLUMNS:
+        lines = [line[: 10 * _MOST_COLUMNS] for line in lines]
     found = [*filter(None, map(str.strip, lines))]
-    if max(map(len, found), default=0) > MOST_COLUMNS:
-        found = [line[:MOST_COLUMNS].rstrip() for line in found]
+    if max(map(len, found), default=0) > _MOST_COLUMNS:
+        found = [line[:_MOST_COLUMNS].rstrip() for line in found]
     return found
 
 
@@ -297,7 +297,7 @@ def _number(found: re.Match[str], group: int) -> int:
 def _pytest(tally: Tally, found: re.Match[str]) -> None:
     numbers = listed(found[1], ",")
     if not _PYTEST_WORDS.isdisjoint(numbers):
-        counts = counts_of(numbers)
+        counts = _counts_of(numbers)
         tally.replace(counts._replace(failed=counts.failed + numbers.get("subtests failed", 0)))
 
 
@@ -323,7 +323,7 @@ def _unittest(tally: Tally, found: re.Match[str]) -> None:
 
 
 def _jest(tally: Tally, found: re.Match[str]) -> None:
-    tally.add(counts_of(listed(found[1], ",")))
+    tally.add(_counts_of(listed(found[1], ",")))
 
 
 def _jest_files(tally: Tally, found: re.Match[str]) -> None:
@@ -332,7 +332,7 @@ def _jest_files(tally: Tally, found: re.Match[str]) -> None:
 
 
 def _vitest(tally: Tally, found: re.Match[str]) -> None:
-    tally.add(counts_of(listed(found[1], "|")))
+    tally.add(_counts_of(listed(found[1], "|")))
 
 
 def _vitest_files(tally: Tally, found: re.Match[str]) -> None:
@@ -583,7 +583,7 @@ def _tallies(lines: list[str], parts: Sequence[Part]) -> list[Tally]:
                 tallies[tool] = tally
                 rule.read(tally, found)
                 break
-        if may_be_type_error and TYPE_ERROR in line and is_type_error(line):
+        if may_be_type_error and TYPE_ERROR in line and _is_type_error(line):
             tallies.setdefault("tsc", Tally("tsc", Noun.PROBLEMS)).add(Counts(errors=1))
     return [tally for tally in reversed(tallies.values()) if tally.has_closed]
 

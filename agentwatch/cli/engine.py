@@ -204,7 +204,7 @@ def check_users(users: Users) -> None:
 
 def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) -> list[str]:
     """Make the streams, and return a comment for each about what was done."""
-    from agentwatch.remote.engine import EngineError, Trouble
+    from agentwatch.remote.engine import RemoteError, Trouble
     from agentwatch.remote.nats.administration import STREAMS
 
     before = {name: opened.stream(name) for name in STREAMS}
@@ -213,7 +213,7 @@ def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) ->
         check_size(max_bytes, chunks)
     try:
         opened.make(before, replicas=replicas, max_bytes=max_bytes)
-    except EngineError as error:
+    except RemoteError as error:
         if error.trouble is not Trouble.FULL or max_bytes is None:
             raise
         raise Fault(f"--max-bytes: {TOO_MUCH} ({error})", USAGE) from None
@@ -262,11 +262,11 @@ def _indented(block: str) -> Iterator[str]:
 
 
 def _change(opened: Administrator, max_bytes: int | None, age: int | None) -> None:
-    from agentwatch.remote.engine import STREAM, EngineError, Trouble
+    from agentwatch.remote.engine import STREAM, RemoteError, Trouble
 
     try:
         opened.change(STREAM, max_bytes=max_bytes, max_age=age)
-    except EngineError as error:
+    except RemoteError as error:
         if error.trouble is not Trouble.FULL:
             raise
         raise Fault(f"--max-bytes: {TOO_MUCH} ({error})", USAGE) from None
@@ -347,7 +347,7 @@ class Found(NamedTuple):
 
 
 def _found(given: Login, opened: Administrator) -> Found:
-    from agentwatch.remote.engine import EngineError, Trouble
+    from agentwatch.remote.engine import RemoteError, Trouble
     from agentwatch.remote.nats.administration import STREAMS
 
     server = opened.server()
@@ -356,7 +356,7 @@ def _found(given: Login, opened: Administrator) -> Found:
     try:
         streams = {name: opened.stream(name) for name in STREAMS}
         return Found(given, server, streams, opened.publishers() or {}, None)
-    except EngineError as error:
+    except RemoteError as error:
         if error.trouble is not Trouble.REFUSED:
             raise
     return Found(given, server, {}, {}, _card_count(given))
@@ -364,7 +364,7 @@ def _found(given: Login, opened: Administrator) -> Found:
 
 def _card_count(given: Login) -> int | None:
     """Return how many sessions a watcher can list; None if the user may not watch."""
-    from agentwatch.remote.engine import EngineError, Trouble
+    from agentwatch.remote.engine import RemoteError, Trouble
     from agentwatch.remote.login import open_archive
 
     archive = open_archive(given)
@@ -376,7 +376,7 @@ def _card_count(given: Login) -> int | None:
                 break
             sessions.update(card.session for card in arrived if card.data)
         return len(sessions) if cards.is_complete else None
-    except EngineError as error:
+    except RemoteError as error:
         if error.trouble is Trouble.REFUSED:
             return None
         raise
@@ -461,7 +461,7 @@ def login(asked: Asked) -> Login:
 @contextmanager
 def administrator(found: Login) -> Iterator[Administrator]:
     """Connect to an engine as its administrator, and report its errors as faults."""
-    from agentwatch.remote.engine import EngineError, named
+    from agentwatch.remote.engine import RemoteError, named
     from agentwatch.remote.login import check_extra
 
     check_extra()
@@ -474,7 +474,7 @@ def administrator(found: Login) -> Iterator[Administrator]:
             yield opened
         finally:
             opened.close()
-    except EngineError as error:
+    except RemoteError as error:
         if str(error).startswith(NOT_ALLOWED):
             raise Fault(f"{found.address}: {_DENIED}", USAGE) from None
         raise Fault(named(str(found.address), str(error)), USAGE) from None

@@ -87,7 +87,7 @@ class Recording(Protocol):
         """Where its bookmarks are kept; None if it has no name."""
 
 
-class PlayedGrowth:
+class _PlayedGrowth:
     """The growth of a recording that a playhead plays."""
 
     def __init__(self, playhead: Playhead) -> None:
@@ -138,7 +138,7 @@ def replayed(
     playhead.start, playhead.until = part
     playhead.play(part.start)
     playhead.is_paused = True
-    feed = PlayedFeed(LineReader(reader.fd, PlayedGrowth(playhead), reader.times), playhead, agent)
+    feed = PlayedFeed(LineReader(reader.fd, _PlayedGrowth(playhead), reader.times), playhead, agent)
     feed.advance()
     if history.timeline.has_times:
         playhead.turn()

@@ -38,7 +38,7 @@ def _tests(feed: Feed) -> dict[str, object] | None:
         return None
     from agentwatch.analysis.verdict_history import final_verdicts
 
-    return tests_members(final_verdicts(feed))
+    return _tests_members(final_verdicts(feed))
 
 
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
@@ -156,7 +156,7 @@ def call_members(call: Call) -> dict[str, object]:
     }
 
 
-def tests_members(found: FinalVerdicts) -> dict[str, object] | None:
+def _tests_members(found: FinalVerdicts) -> dict[str, object] | None:
     """Return the members of `tests`; None if no command has a verdict."""
     if not found.commands:
         return None

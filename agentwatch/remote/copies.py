@@ -72,13 +72,13 @@ class Origin(NamedTuple):
         return (self.address, self.session) == (address, session) and not (self.differs or self.is_left)
 
 
-def write_origin(fd: int, origin: Origin) -> None:
+def _write_origin(fd: int, origin: Origin) -> None:
     """Write the origin of a copy into its open file. Raise `OSError` if it cannot be written."""
     data = orjson.dumps(_shortened(origin)._asdict())
     os.pwrite(fd, data.ljust(SIZE), 0)
 
 
-def read_origin(fd: int) -> Origin | None:
+def _read_origin(fd: int) -> Origin | None:
     """Return the origin in an open file, which stays open; None if it contains none, or is not of this user.
     Raise `OSError` if the file cannot be read."""
     status = os.fstat(fd)
@@ -126,7 +126,7 @@ LARGEST_MS = 253_402_300_800_000
 """The end of the year 9999: a later time is not a time of day."""
 
 
-class CopiedTimes:
+class _CopiedTimes:
     """The open `.times` file of a copy. Offsets increase in it, and times never decrease."""
 
     def __init__(self, fd: int) -> None:
@@ -182,7 +182,7 @@ class LocalCopy:
         self.path = path
         self._origin_fd = origin_fd
         self._fd: int | None = None
-        self._times: CopiedTimes | None = None
+        self._times: _CopiedTimes | None = None
         self.origin = self._borne_out(origin)
 
     @property
@@ -218,7 +218,7 @@ class LocalCopy:
             os.close(fd)
             raise
         try:
-            self._times = CopiedTimes(_opened_for_writing(SessionFiles(self.path).times))
+            self._times = _CopiedTimes(_opened_for_writing(SessionFiles(self.path).times))
         except OSError:
             os.close(fd)
             raise
@@ -229,7 +229,7 @@ class LocalCopy:
     def refresh(self) -> Origin:
         """Read the origin again, which another process may have changed, and return it."""
         with suppress(OSError):
-            self.origin = self._borne_out(read_origin(self._origin_fd) or self.origin)
+            self.origin = self._borne_out(_read_origin(self._origin_fd) or self.origin)
         return self.origin
 
     def is_altered(self) -> bool:
@@ -268,7 +268,7 @@ class LocalCopy:
     def note(self, origin: Origin) -> None:
         """Write what is known about the copy, and its size. Raise `OSError` if it cannot be written."""
         origin = origin._replace(size=max(origin.size, self.size))
-        write_origin(self._origin_fd, origin)
+        _write_origin(self._origin_fd, origin)
         self.origin = origin
 
     def release(self) -> None:
@@ -308,7 +308,7 @@ def new_copy(folder: Path, address: str, session: str, host: str = "") -> LocalC
     os.close(fd)
     fd = os.open(path.with_suffix(SUFFIX), _CHANGE & ~os.O_APPEND)  # pwrite(2) on Linux would append
     fcntl.flock(fd, fcntl.LOCK_SH)
-    write_origin(fd, origin)
+    _write_origin(fd, origin)
     return LocalCopy(path, fd, origin)
 
 
@@ -320,7 +320,7 @@ def used_copy(path: Path) -> LocalCopy | None:
         return None
     try:
         fcntl.flock(origin_fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        origin = read_origin(origin_fd)
+        origin = _read_origin(origin_fd)
         os.close(open_regular(path))
         if origin is not None and is_at(path.with_suffix(SUFFIX), origin_fd):
             return LocalCopy(path, origin_fd, origin)
@@ -386,7 +386,7 @@ class Copies:
             except OSError:
                 continue
             try:
-                if (origin := read_origin(fd)) is not None:
+                if (origin := _read_origin(fd)) is not None:
                     found.append((path, origin))
             except OSError:
                 pass

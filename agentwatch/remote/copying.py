@@ -26,8 +26,8 @@ from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.copies import Copies, LocalCopy
 from agentwatch.remote.engine import (
     Archive,
-    EngineError,
     Login,
+    RemoteError,
     SessionName,
     StoredCard,
     Trouble,
@@ -76,7 +76,7 @@ class EngineChannel:
         return self.pieces.sequence
 
     def card(self) -> SeenCard | None:
-        """Return the newest card of the session; None if it has none. Raise `EngineError` if the engine does
+        """Return the newest card of the session; None if it has none. Raise `RemoteError` if the engine does
         not answer."""
         for stored in _stored_cards(self._archive, str(self._session)):
             if stored.session == self._session and (card := decode(stored.data)) is not None:
@@ -86,7 +86,7 @@ class EngineChannel:
 
     def exists(self, seconds: float) -> bool:
         """Return whether the engine has a card or a piece of the session. It waits at most `seconds` for a
-        piece. Raise `EngineError` if the engine does not answer."""
+        piece. Raise `RemoteError` if the engine does not answer."""
         if self.card() is not None:
             return True
         found = self.pieces.next(seconds) is not None or not self.pieces.has_none
@@ -102,14 +102,14 @@ class EngineChannel:
 def connected(login: Login, session: SessionName, copy: LocalCopy) -> EngineChannel:
     """Connect to an engine for the bytes of a session that a copy does not have. The piece that the copy has
     taken last is read again: an engine that was set back has another one there. Raise `Fault` if the extra is
-    not installed, and `EngineError` if the engine cannot be reached, or refuses the login."""
+    not installed, and `RemoteError` if the engine cannot be reached, or refuses the login."""
     return EngineChannel(open_archive(login), session, copy.origin.sequence)
 
 
 def find_session(archive: Archive, words: str) -> SessionName:
     """Return the session that words name, by the cards that the engine has. `words` are its name
     `PUBLISHER.ID`, the id, or at least the first 6 characters of either. Raise `Fault` if no session has this
-    name, or several have, and `EngineError` if the engine does not answer."""
+    name, or several have, and `RemoteError` if the engine does not answer."""
     whole = parse_session(words)
     publisher, dot, _ = words.partition(".")
     wanted = publisher if dot and is_publisher(publisher) else "*"
@@ -122,25 +122,25 @@ def find_session(archive: Archive, words: str) -> SessionName:
             names.append(stored.session)  # of many others, some are named if none is found
     if whole is not None:
         return whole  # its card may be deleted, or not be written yet
-    return session_named(words, names)
+    return _session_named(words, names)
 
 
-def session_named(words: str, names: Iterable[SessionName]) -> SessionName:
+def _session_named(words: str, names: Iterable[SessionName]) -> SessionName:
     """Return the one session whose name or id begins with words. `words` have at least 6 characters. Raise
     `Fault` if no session has this name, or several have; or the words are too short."""
     if len(words) < LEAST_CHARACTERS:
         raise Fault(
-            f"{_shown(words)}: name at least the first {LEAST_CHARACTERS} characters of a session", USAGE
+            f"{_bounded(words)}: name at least the first {LEAST_CHARACTERS} characters of a session", USAGE
         )
     known = set(names)
     found = sorted(name for name in known if _begins(name, words))
     if len(found) == 1:
         return found[0]
     if found:
-        raise Fault(f"several sessions begin with {_shown(words)}: {_listed(found)}", USAGE)
+        raise Fault(f"several sessions begin with {_bounded(words)}: {_listed(found)}", USAGE)
     near = sorted(known, key=lambda name: -max(_alike(f"{name}", words), _alike(name.id, words)))
     nearest = f"; the nearest of {plural(len(known), 'session')}: {_listed(near)}" if near else ""
-    raise Fault(f"no session begins with {_shown(words)}{nearest}", USAGE)
+    raise Fault(f"no session begins with {_bounded(words)}{nearest}", USAGE)
 
 
 def _stored_cards(archive: Archive, whose: str) -> Iterable[StoredCard]:
@@ -153,7 +153,7 @@ def _stored_cards(archive: Archive, whose: str) -> Iterable[StoredCard]:
             if cards.is_complete:
                 return
             if time.monotonic() > deadline:
-                raise EngineError("the engine does not send all cards")
+                raise RemoteError("the engine does not send all cards")
     finally:
         cards.close()
 
@@ -174,7 +174,7 @@ def _listed(names: list[SessionName]) -> str:
     return ", ".join(map(str, islice(names, _MOST_NAMED))) + more
 
 
-def _shown(words: str) -> str:
+def _bounded(words: str) -> str:
     return safe_line(words[:_MOST_SHOWN])
 
 
@@ -341,7 +341,7 @@ class Copying:
                     return
                 self._status.problem = str(error)
                 wait = 0.0
-            except EngineError as error:
+            except RemoteError as error:
                 self._status.lose(_reason(error, self._copy.origin.address))
                 spread = random.uniform(0.5, 1)  # noqa: S311 - no secret: many watchers lose an engine at once
                 wait = _REFUSED_SECONDS if error.trouble is Trouble.REFUSED else pause * spread
@@ -393,7 +393,7 @@ class Copying:
             return Filling(self._copy, self._copies, channel, self._status).run()
 
 
-def _reason(error: EngineError, address: str) -> str:
+def _reason(error: RemoteError, address: str) -> str:
     """Return an error in words without the address of the engine or the host, which is shown beside it."""
     words = str(error).removeprefix("cannot connect to ").removeprefix(address).lstrip(": ")
     return words or "no connection"
@@ -469,7 +469,7 @@ def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Co
     if copy is None:
         try:
             session, channel = _found(login, name)
-        except EngineError as error:
+        except RemoteError as error:
             session = _known(copies, engine, name, error)
             copy = copies.find(engine, str(session))
             if copy is None:  # it was altered
@@ -491,7 +491,7 @@ def _found(login: Login, name: str) -> tuple[SessionName, EngineChannel]:
         session = find_session(archive, name)
         channel = EngineChannel(archive, session)
         exists = channel.exists(_FIRST_SECONDS)
-    except (Fault, EngineError):
+    except (Fault, RemoteError):
         archive.close()
         raise
     if not exists:
@@ -500,12 +500,12 @@ def _found(login: Login, name: str) -> tuple[SessionName, EngineChannel]:
     return session, channel
 
 
-def _known(copies: Copies, engine: str, name: str, why: EngineError) -> SessionName:
+def _known(copies: Copies, engine: str, name: str, why: RemoteError) -> SessionName:
     found = [
         parse_session(origin.session) for _, origin in copies.known() if origin.is_of(engine, origin.session)
     ]
     with suppress(Fault):
-        return session_named(name, [each for each in found if each is not None])
+        return _session_named(name, [each for each in found if each is not None])
     raise Fault(named(engine, str(why)), USAGE)
 
 
@@ -521,7 +521,7 @@ def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
         channel = SshChannel(words)
         try:
             exists = channel.exists(_FIRST_SECONDS)
-        except EngineError as error:
+        except RemoteError as error:
             channel.close()
             raise Fault(named(host, str(error)), USAGE) from None
         if not exists:

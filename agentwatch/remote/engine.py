@@ -104,7 +104,7 @@ class Trouble(Enum):
     """A limit of the session, of the stream or of the account is reached."""
 
 
-class EngineError(Exception):
+class RemoteError(Exception):
     """An engine did not do what it was asked; the message is one line for the user, and safe to print."""
 
     def __init__(self, message: str, trouble: Trouble = Trouble.AWAY) -> None:
@@ -144,19 +144,19 @@ class Sink(Protocol):
     """An engine to which the recordings of one publisher are copied."""
 
     def tail(self, session: SessionName) -> TailPiece | None:
-        """Return the newest piece of a session; None if the engine is known to have none. Raise `EngineError`
+        """Return the newest piece of a session; None if the engine is known to have none. Raise `RemoteError`
         if the engine is not ready to answer, which must never be taken for None."""
 
     def append(self, session: SessionName, piece: Piece, after: int) -> int:
         """Store a piece, and return its sequence once it is acknowledged. `after` is the sequence of the
-        session's newest piece, 0 for none; another one is an error. Raise `EngineError` if it was not stored,
+        session's newest piece, 0 for none; another one is an error. Raise `RemoteError` if it was not stored,
         or nobody knows."""
 
     def put_card(self, session: SessionName, card: bytes) -> None:
-        """Replace the card of a session. Raise `EngineError` if it was not stored."""
+        """Replace the card of a session. Raise `RemoteError` if it was not stored."""
 
     def wait(self, seconds: float) -> None:
-        """Wait, and keep the connection alive. Raise `EngineError` if the connection was lost."""
+        """Wait, and keep the connection alive. Raise `RemoteError` if the connection was lost."""
 
     @property
     def round_trip(self) -> float:
@@ -183,7 +183,7 @@ class Pieces(Protocol):
 
     def next(self, seconds: float) -> StoredPiece | None:
         """Return the next piece; None if none arrives within the time. A message that carries no piece is
-        passed over. Raise `EngineError` if the session cannot be read."""
+        passed over. Raise `RemoteError` if the session cannot be read."""
 
     @property
     def has_none(self) -> bool:
@@ -218,7 +218,7 @@ class Cards(Protocol):
     """Reads the newest card of each session, and then each card as it is written."""
 
     def next(self, seconds: float) -> list[StoredCard]:
-        """Return the cards that have arrived; empty if none arrives within the time. Raise `EngineError` if
+        """Return the cards that have arrived; empty if none arrives within the time. Raise `RemoteError` if
         the cards cannot be read."""
 
     @property

@@ -12,16 +12,16 @@ from agentwatch.base.clock import now_ms
 from agentwatch.remote.card import Card
 from agentwatch.remote.chunk import LOST_TOUCH_SECONDS, SIGN_OF_LIFE_SECONDS, Chunk
 from agentwatch.remote.copies import Copies, LocalCopy, Rule, Step
-from agentwatch.remote.engine import EngineError, Pieces, StoredPiece
+from agentwatch.remote.engine import Pieces, RemoteError, StoredPiece
 from agentwatch.text.amounts import byte_size
 from agentwatch.text.times import day_or_time
 
 
-class ReplacedError(EngineError):
+class ReplacedError(RemoteError):
     """The recording is another one than that of which there is a copy."""
 
 
-class NotKeptError(EngineError):
+class NotKeptError(RemoteError):
     """The engine does not keep the bytes that the copy needs next any more, and has later ones."""
 
 
@@ -45,7 +45,7 @@ class Channel(Protocol):
         """The sequence of the piece returned last, from which reading can continue; 0 if there are none."""
 
     def card(self) -> SeenCard | None:
-        """Return what is known about the session; None if nothing is. Raise `EngineError` if the engine or
+        """Return what is known about the session; None if nothing is. Raise `RemoteError` if the engine or
         the host does not answer."""
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class Channel(Protocol):
 Connect = Callable[[LocalCopy], Channel]
 """Connects for the bytes that a copy does not have.
 
-It raises `Fault` if it cannot be used at all, and `EngineError` if it cannot be reached now."""
+It raises `Fault` if it cannot be used at all, and `RemoteError` if it cannot be reached now."""
 
 WAIT_SECONDS = 0.2
 """The longest wait for a piece: closing waits for it."""
@@ -142,7 +142,7 @@ class Filling:
     def run(self) -> bool:
         """Take pieces until the session ends or the copy is closed; return whether no other is needed. Raise
         `NotKeptError` if the next bytes of the copy are no longer kept, and there are later ones,
-        `EngineError` if the connection is lost, and `OSError` if the copy cannot be written."""
+        `RemoteError` if the connection is lost, and `OSError` if the copy cannot be written."""
         self._expect(0)
         try:
             return self._run()
@@ -231,7 +231,7 @@ class Filling:
 
     def _read_host(self) -> None:
         if not self._copy.origin.host:
-            with suppress(EngineError):
+            with suppress(RemoteError):
                 self._take_host(self._channel.card())
 
     def _take_host(self, seen: SeenCard | None) -> None:

@@ -25,8 +25,8 @@ from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.copying import is_news
 from agentwatch.remote.engine import (
     Archive,
-    EngineError,
     Login,
+    RemoteError,
     SessionName,
     StoredCard,
     Trouble,
@@ -332,7 +332,7 @@ class EngineFleet:
                     archive = self._connect(self._login)
                 cards = cards or archive.cards()
                 found, at_ms = cards.next(_READ_SECONDS), clock_ms()
-            except (EngineError, Fault) as error:
+            except (RemoteError, Fault) as error:
                 self._closed.wait(self._note(error, pause) * random.uniform(0.8, 1.2))  # noqa: S311 - no secret
                 pause = min(pause * 2, _MOST_PAUSE)
                 continue
@@ -378,7 +378,7 @@ class EngineFleet:
             self._warning = safe_line(warning) if is_news(self.address, warning) else SafeText("")
             self._warned = warning
 
-    def _note(self, error: EngineError | Fault, pause: float) -> float:
+    def _note(self, error: RemoteError | Fault, pause: float) -> float:
         """Keep in words why the engine does not answer, and return after how many seconds to try again."""
         reason = unnamed(str(self._login.address), str(error))[:_MOST_WORDS]
         if isinstance(error, Fault):

@@ -23,7 +23,7 @@ def check_extra() -> None:
 
 
 def open_sink(login: Login, publisher: str) -> Sink:
-    """Connect as a publisher. Raise `Fault` if the extra is not installed, and `EngineError` if the engine
+    """Connect as a publisher. Raise `Fault` if the extra is not installed, and `RemoteError` if the engine
     cannot be reached, refuses the login, or would get it without TLS."""
     check_extra()
     from agentwatch.remote.nats.link import NatsSink
@@ -32,7 +32,7 @@ def open_sink(login: Login, publisher: str) -> Sink:
 
 
 def open_archive(login: Login) -> Archive:
-    """Connect as a watcher. Raise `Fault` if the extra is not installed, and `EngineError` if the engine
+    """Connect as a watcher. Raise `Fault` if the extra is not installed, and `RemoteError` if the engine
     cannot be reached, refuses the login, or would get it without TLS."""
     check_extra()
     from agentwatch.remote.nats.archive import NatsArchive

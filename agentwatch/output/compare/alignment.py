@@ -23,7 +23,7 @@ from agentwatch.text.paths import is_windows, without_private
 # matched by the longest common subsequence, a row of bits at a time. If the rest is too large for that, equal
 # items are paired in the order in which they occur.
 
-MOST_STEPS = 8_000_000
+_MOST_STEPS = 8_000_000
 """Comparisons that difflib may make: 0.8 s."""
 _STEPS_PER_ITEM = 400
 """Comparisons for each item of the shorter sequence. Two runs of 1,000 calls need 150 each."""
@@ -40,7 +40,7 @@ class Matching(NamedTuple):
     """Whether a better match is very unlikely; False if long sequences repeat the same few items."""
 
 
-def matching(a: Sequence[Hashable], b: Sequence[Hashable], most_steps: int = MOST_STEPS) -> Matching:
+def matching(a: Sequence[Hashable], b: Sequence[Hashable], most_steps: int = _MOST_STEPS) -> Matching:
     """Return the items that two sequences have in common, in the same order. `most_steps` is the number of
     comparisons for the accurate part.
 

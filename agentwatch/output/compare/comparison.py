@@ -247,9 +247,9 @@ def _pieces(a: list[str], b: list[str], pairs: list[tuple[int, int]]) -> Iterato
 
 MOST_CALLS = 100_000
 """The first calls of each run are aligned, which takes 1.5 s. Later ones count only in the totals."""
-SLOWER = 2
+_SLOWER = 2
 """A duration differs if it is at least this many times the other,"""
-SLOWER_MS = 1000
+_SLOWER_MS = 1000
 """and at least this many milliseconds longer."""
 
 
@@ -417,7 +417,7 @@ def _is_slower(first: int | None, second: int | None) -> bool:
     if first is None or second is None:
         return False
     shorter, longer = sorted((first, second))
-    return longer - shorter >= SLOWER_MS and longer >= SLOWER * shorter
+    return longer - shorter >= _SLOWER_MS and longer >= _SLOWER * shorter
 
 
 def _verdicts_differ(first: Verdict | None, second: Verdict | None) -> bool:
@@ -432,7 +432,7 @@ def _result(verdict: Verdict) -> tuple[bool, bool, int, int]:
 
 # Several runs a side.
 
-FEW = 10
+_FEW = 10
 """With fewer runs a side, a difference of medians may well be chance."""
 MOST_HABITS = 20
 _MOST_KEYS = 100_000
@@ -486,7 +486,7 @@ class Several:
     @property
     def is_few(self) -> bool:
         """Whether a side has fewer than ten runs."""
-        return min(len(self.a), len(self.b)) < FEW
+        return min(len(self.a), len(self.b)) < _FEW
 
 
 def compare_several(a: Sequence[Side], b: Sequence[Side]) -> Several:

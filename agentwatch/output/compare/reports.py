@@ -125,7 +125,7 @@ def text_lines(report: Report, width: int = WIDTH) -> Iterator[SafeText]:
                 for step in section.content.lines():
                     yield from _step(step, width, report.addresses)
             case TextDifference():
-                yield from _words(section.content, width)
+                yield from _word_changes(section.content, width)
 
 
 def marked(difference: TextDifference) -> str:
@@ -181,7 +181,7 @@ def _addresses(step: StepLine, width: int, addresses: tuple[str, str]) -> list[S
     return found if columns(line) > width or not found else [line]
 
 
-def _words(difference: TextDifference, width: int) -> Iterator[SafeText]:
+def _word_changes(difference: TextDifference, width: int) -> Iterator[SafeText]:
     for line in exact_text(marked(difference)).split("\n"):
         yield from _wrapped(line, width, 2, first=2)
     if difference.is_cut:
@@ -211,8 +211,8 @@ def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[byte
     yield encoded(
         {
             "version": 1,
-            "a": side_members(comparison.a),
-            "b": side_members(comparison.b),
+            "a": _side_members(comparison.a),
+            "b": _side_members(comparison.b),
             "counts": {
                 "same": sum(1 for row in comparison.rows if row.is_equal),
                 "other_result": comparison.changed(),
@@ -253,7 +253,7 @@ def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[byte
     )[1:]
 
 
-def side_members(side: Side) -> dict[str, Any]:
+def _side_members(side: Side) -> dict[str, Any]:
     """Return the members of a run: what it is, and its totals."""
     run, session = side.session.run, side.session
     return {
@@ -331,7 +331,7 @@ def _count(number: float) -> str:
     return f"{number:,.1f}".removesuffix(".0")
 
 
-FIGURES = (
+_FIGURES = (
     Figure("duration", lambda totals: totals.duration_ms, duration_words),
     Figure("turns", lambda totals: totals.turns, _count),
     Figure("calls", lambda totals: totals.calls, _count),
@@ -347,14 +347,14 @@ FIGURES = (
     Figure("lines removed", lambda totals: totals.lines_removed, _count),
 )
 """The figures in the order in which they are shown."""
-COUNT = Figure("", lambda _totals: None, _count)
+_COUNT = Figure("", lambda _totals: None, _count)
 
 
 def shown(value: float | None, figure: Figure) -> str:
     """Return a figure in words.
 
     Example:
-        >>> shown(1234, FIGURES[2]), shown(None, FIGURES[2])
+        >>> shown(1234, _FIGURES[2]), shown(None, _FIGURES[2])
         ('1,234', '-')
     """
     return UNKNOWN if value is None else figure.words(value)
@@ -364,7 +364,7 @@ def difference(a: float | None, b: float | None, figure: Figure) -> str:
     """Return the difference from the first figure to the second, with its sign.
 
     Example:
-        >>> difference(3, 5, FIGURES[2]), difference(5, 5, FIGURES[2]), difference(None, 5, FIGURES[2])
+        >>> difference(3, 5, _FIGURES[2]), difference(5, 5, _FIGURES[2]), difference(None, 5, _FIGURES[2])
         ('+2', '=', '-')
     """
     if a is None or b is None:
@@ -374,7 +374,7 @@ def difference(a: float | None, b: float | None, figure: Figure) -> str:
     return f"{'+' if b > a else '-'}{figure.words(abs(b - a))}"
 
 
-def lines_words(lines: Lines | None, minus: str = "-") -> str:
+def _lines_words(lines: Lines | None, minus: str = "-") -> str:
     """Return the changed lines of a file: `+3 -1`; `changed` if their numbers are unknown."""
     if lines is None:
         return UNKNOWN
@@ -407,11 +407,11 @@ def step_lines(comparison: Comparison, *, every: bool, minus: str = "-") -> Iter
         if index > end:
             yield Gap(index - end)
         if index < len(comparison.rows):
-            yield step_line(comparison, comparison.rows[index], minus)
+            yield _step_line(comparison, comparison.rows[index], minus)
         end = index + 1
 
 
-def step_line(comparison: Comparison, row: Row, minus: str = "-") -> StepLine:
+def _step_line(comparison: Comparison, row: Row, minus: str = "-") -> StepLine:
     """Return a row in words."""
     sign, word = _SIGNS.get(row.match) or _equal_sign(row)
     number_a, number_b = (f"#{number}" if number is not None else "" for number in (row.a, row.b))
@@ -426,7 +426,7 @@ def _equal_sign(row: Row) -> tuple[str, str]:
     return "~", "other result" if row.parts else "other time"
 
 
-def aspect_words(comparison: Comparison, row: Row, minus: str = "-") -> list[SafeText]:
+def _aspect_words(comparison: Comparison, row: Row, minus: str = "-") -> list[SafeText]:
     """Return what differs: `exit 0 → 1`, `20 passed → 3 failed, 17 passed`, `1.2 s → 9.0 s`."""
     a, b = comparison.calls(row)
     if a is None or b is None:
@@ -442,7 +442,7 @@ def _step_lines(comparison: Comparison, row: Row, minus: str) -> Iterator[str]:
         yield f"B: {line(b)}"
     elif a is not None and b is not None and row.aspects:
         yield f"{safe_line(b.phrase)} {target(b)}".rstrip()
-        yield "; ".join(aspect_words(comparison, row, minus))
+        yield "; ".join(_aspect_words(comparison, row, minus))
     elif (call := b or a) is not None:
         yield line(call)
 
@@ -458,7 +458,7 @@ def _aspect(aspect: Aspect, minus: str, *calls: tuple[Side, Call]) -> SafeText:
             times = [took_ms(call) for _, call in calls]
             words = [UNKNOWN if time is None else duration_words(time) for time in times]
         case Aspect.LINES:
-            words = [lines_words(Lines(call.lines_added, call.lines_removed), minus) for _, call in calls]
+            words = [_lines_words(Lines(call.lines_added, call.lines_removed), minus) for _, call in calls]
         case Aspect.VERDICT:
             words = [side.verdicts[call.number].words for side, call in calls]
     return safe_line(" → ".join(words))
@@ -475,7 +475,7 @@ def _with_context(comparison: Comparison) -> Iterator[int]:
 
 # Two runs: totals first, then the first divergence, then the differences in order.
 
-TITLE = "Comparison of two runs"
+_TITLE = "Comparison of two runs"
 PARTING = "Where they part"
 """The heading of the section that a page begins with."""
 
@@ -487,7 +487,7 @@ def report_of(
     without one. `every` lists equal calls too. `minus` is the sign of removed lines: `MINUS` on a page, `-`
     in text."""
     return Report(
-        TITLE,
+        _TITLE,
         [("A", named(comparison.a)), ("B", named(comparison.b))],
         [*_sections(comparison, every=every, minus=minus)],
         (a, b),
@@ -524,7 +524,9 @@ def _sections(comparison: Comparison, *, every: bool, minus: str) -> Iterator[Se
     if every or comparison.differences():
         yield Section("Calls", Steps(lambda: step_lines(comparison, every=every, minus=minus)))
     if comparison.files:
-        rows = [(row.path, lines_words(row.a, minus), lines_words(row.b, minus)) for row in comparison.files]
+        rows = [
+            (row.path, _lines_words(row.a, minus), _lines_words(row.b, minus)) for row in comparison.files
+        ]
         yield Section("Changed files", Table(("file", "A", "B"), rows))
     if comparison.commands:
         verdicts = [(row.command, _verdict(row.a), _verdict(row.b)) for row in comparison.commands]
@@ -540,7 +542,7 @@ def _totals(comparison: Comparison) -> Table:
     outcomes = [UNKNOWN if outcome is None else str(outcome) for outcome in (a.outcome, b.outcome)]
     tests = [UNKNOWN if state is None else str(state) for state in (a.tests, b.tests)]
     rows = [("outcome", *outcomes, _same(outcomes)), ("tests", *tests, _same(tests))]
-    for figure in FIGURES:
+    for figure in _FIGURES:
         first, second = figure.value(a), figure.value(b)
         rows.append(
             (figure.name, shown(first, figure), shown(second, figure), difference(first, second, figure))
@@ -548,7 +550,7 @@ def _totals(comparison: Comparison) -> Table:
     for kind in sorted({*comparison.a.by_tool, *comparison.b.by_tool}):
         counts = comparison.a.by_tool[kind], comparison.b.by_tool[kind]
         rows.append(
-            (f"{kind} calls", shown(counts[0], COUNT), shown(counts[1], COUNT), difference(*counts, COUNT))
+            (f"{kind} calls", shown(counts[0], _COUNT), shown(counts[1], _COUNT), difference(*counts, _COUNT))
         )
     return Table(("", "A", "B", "difference"), rows)
 
@@ -559,7 +561,7 @@ def _divergence(comparison: Comparison, minus: str) -> Iterator[str]:
     if index is None:
         yield f"They do not part: both made the same calls with the same results{slower}."
     else:
-        line = step_line(comparison, comparison.rows[index], minus)
+        line = _step_line(comparison, comparison.rows[index], minus)
         equal = "at the first call" if index == 0 else f"after {plural(index, 'call')} in common"
         where = " and ".join(f"{side}{number}" for side, number in (("A", line.a), ("B", line.b)) if number)
         yield f"They part {equal}: {where} ({line.word})."
@@ -585,7 +587,7 @@ def _same(words: list[str]) -> str:
 
 # Several runs a side.
 
-SEVERAL_TITLE = "Comparison of several runs"
+_SEVERAL_TITLE = "Comparison of several runs"
 
 
 def several_report(several: Several) -> Report:
@@ -596,7 +598,7 @@ def several_report(several: Several) -> Report:
         for letter, each in (("A", a), ("B", b))
         for nth, side in enumerate(each, 1)
     ]
-    return Report(SEVERAL_TITLE, sides, [*_sections_of_several(several)])
+    return Report(_SEVERAL_TITLE, sides, [*_sections_of_several(several)])
 
 
 def several_json(several: Several) -> bytes:
@@ -605,8 +607,8 @@ def several_json(several: Several) -> bytes:
     return encoded(
         {
             "version": 1,
-            "a": [side_members(side) for side in a],
-            "b": [side_members(side) for side in b],
+            "a": [_side_members(side) for side in a],
+            "b": [_side_members(side) for side in b],
             "figures": {
                 name: {"a": _spread_of(a, name)._asdict(), "b": _spread_of(b, name)._asdict()}
                 for name in Totals._fields
@@ -633,10 +635,10 @@ def _sections_of_several(several: Several) -> Iterator[Section]:
     ]
     rows += (
         _row(figure.name, figure, [[figure.value(side.totals) for side in each] for each in (a, b)])
-        for figure in FIGURES
+        for figure in _FIGURES
     )
     rows += (
-        _row(f"{kind} calls", COUNT, [_counts_of_several(each, kind) for each in (a, b)])
+        _row(f"{kind} calls", _COUNT, [_counts_of_several(each, kind) for each in (a, b)])
         for kind in _kinds(several)
     )
     columns = ("", f"A, {plural(len(a), 'run')}", f"B, {plural(len(b), 'run')}", "difference")

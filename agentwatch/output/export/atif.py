@@ -43,7 +43,7 @@ _MOST_JSON_LEVELS = 100
 _TOO_DEEP = "nested too deeply to be written"
 
 
-def json_of(value: object) -> bytes:
+def _json_of(value: object) -> bytes:
     """Return a value as JSON, with every character that could control a terminal as an escape."""
     try:
         return safe_json(orjson.dumps(value))
@@ -51,9 +51,9 @@ def json_of(value: object) -> bytes:
         return json.dumps(_mended(value, _MOST_JSON_LEVELS)).encode()
 
 
-def foreign_json(value: object) -> bytes:
+def _foreign_json(value: object) -> bytes:
     """Return a value that came from a stream as JSON; what is nested over 100 levels deep is left out."""
-    return json_of(_mended(value, _MOST_JSON_LEVELS) if _may_be_deep(value) else value)
+    return _json_of(_mended(value, _MOST_JSON_LEVELS) if _may_be_deep(value) else value)
 
 
 def text_json(pieces: Iterable[str]) -> Iterator[bytes]:
@@ -64,9 +64,9 @@ def text_json(pieces: Iterable[str]) -> Iterator[bytes]:
         text = held + piece
         is_split = "\ud800" <= text[-1:] <= "\udbff"  # the other half may follow
         held, text = (text[-1:], text[:-1]) if is_split else ("", text)
-        yield json_of(whole_text(text))[1:-1]
+        yield _json_of(whole_text(text))[1:-1]
     if held:
-        yield json_of(whole_text(held))[1:-1]
+        yield _json_of(whole_text(held))[1:-1]
     yield b'"'
 
 
@@ -83,7 +83,7 @@ def known(**members: object) -> dict[str, object]:
 
 def members(fields: Mapping[str, object]) -> bytes:
     """Return members of an object, without its braces."""
-    return json_of(fields)[1:-1]
+    return _json_of(fields)[1:-1]
 
 
 def timestamp(at_ms: int | None) -> str | None:
@@ -131,7 +131,7 @@ _MOST_DECODED = 64 << 20
 """Bytes that are decoded of one line for the blocks of its calls, as it is decoded for each of them."""
 
 
-class CallWriter:
+class _CallWriter:
     """Writes the calls of a session, whose lines it reads from the recording. The calls with the numbers
     `trajectories` have subagents with trajectories of their own."""
 
@@ -174,7 +174,7 @@ class CallWriter:
         )
         yield b"{" + members({"tool_call_id": name, "function_name": call.tool or "unknown"})
         yield b',"arguments":' + self._arguments(call)
-        yield b',"extra":' + json_of(extra) + b"}"
+        yield b',"extra":' + _json_of(extra) + b"}"
 
     def _result(self, call: Call, name: str) -> Iterator[bytes]:
         yield b"{" + members({"source_call_id": name})
@@ -193,7 +193,7 @@ class CallWriter:
             lines_added=call.lines_added,
             lines_removed=call.lines_removed,
         )
-        yield b',"extra":' + json_of(extra) + b"}"
+        yield b',"extra":' + _json_of(extra) + b"}"
 
     def _has_subagent(self, call: Call) -> bool:
         return call.number in self._trajectories
@@ -205,13 +205,13 @@ class CallWriter:
         if place is None or payloads is None:
             return b"{}"
         if not payloads.names(call.call_id):
-            return foreign_json(_shown(self._blocks(place, call)))
+            return _foreign_json(_block_arguments(self._blocks(place, call)))
         value, is_named = payloads.arguments(call.call_id)
         if not is_named:
             value = payloads.request(call.call_id)
         elif isinstance(value, str):
             value = _object(value)
-        return foreign_json(value if isinstance(value, dict) else {"input": value})
+        return _foreign_json(value if isinstance(value, dict) else {"input": value})
 
     def _content(self, call: Call, place: Place) -> str | None:
         """Return the text of a result: as the stream sent it, or else as the screen shows it. Return None if
@@ -224,7 +224,7 @@ class CallWriter:
                 return value
             if is_named and not any(isinstance(block, BinaryBlock) for block in self._blocks(place, call)):
                 text = _text(value)
-                return foreign_json(value).decode() if text is None else text
+                return _foreign_json(value).decode() if text is None else text
         return "\n".join(map(block_text, self._blocks(place, call))) or None
 
     def _blocks(self, place: Place, call: Call) -> list[Block]:
@@ -264,7 +264,7 @@ def _names(call_ids: Iterator[str]) -> Iterator[str]:
         yield name
 
 
-def _shown(blocks: Iterable[Block]) -> dict[str, object]:
+def _block_arguments(blocks: Iterable[Block]) -> dict[str, object]:
     """Return the arguments that blocks show."""
     shown: dict[str, object] = {}
     for block in blocks:
@@ -469,7 +469,7 @@ class Step:
         return started is not None and (self.first_end is None or started.offset < self.first_end)
 
 
-def steps_of(entries: Iterable[Entry]) -> Iterator[Step]:
+def _steps_of(entries: Iterable[Entry]) -> Iterator[Step]:
     """Yield the steps of the entries of one agent, in order. A notice between the calls of a step follows the
     step. The model reasons before it answers: reasoning after an answer begins a step."""
     step: Step | None = None
@@ -573,7 +573,7 @@ class _Document:
         self._noted: Noted = noted(exported.feed)
         self._model = self._session.run.model
         self._part = _part(exported)
-        self._calls = CallWriter(exported.feed, self._part.referenced)
+        self._calls = _CallWriter(exported.feed, self._part.referenced)
 
     def pieces(self) -> Iterator[bytes]:
         return self._trajectory(_MAIN)
@@ -593,13 +593,13 @@ class _Document:
         ids = known(session_id=run.session_id) if is_main else known(trajectory_id=trajectory_id(agent))
         yield b"{" + members({"schema_version": VERSION, **ids, "agent": described}) + b',"steps":['
         count = 0
-        for count, step in enumerate(steps_of(self._entries(agent)), 1):
+        for count, step in enumerate(_steps_of(self._entries(agent)), 1):
             yield b"{" if count == 1 else b",{"
             yield from self._step(step, count)
             yield b"}"
         if not count:
             nothing = {"step_id": 1, "source": Origin.SYSTEM, "message": "nothing of the session is exported"}
-            yield json_of(nothing)
+            yield _json_of(nothing)
         metrics = self._metrics() if is_main else {}
         yield b"]," + members({"final_metrics": {**metrics, "total_steps": max(count, 1)}})
         if is_main:

@@ -53,7 +53,7 @@ _HeadKey = tuple[str, ...]
 
 
 @dataclass(slots=True)
-class SortedLines:
+class _SortedLines:
     """The lines up to the end of a part, by what they are for."""
 
     head: dict[_HeadKey, Place] = field(default_factory=dict)
@@ -68,12 +68,12 @@ class SortedLines:
     """The offsets of the lines of the part that are only about calls that began before it."""
 
 
-def sorted_lines(
+def _sorted_lines(
     reader: LineReader, agent: Agent | None, start: int, earlier_calls: frozenset[str]
-) -> SortedLines:
+) -> _SortedLines:
     """Sort the lines that a reader returns up to the end of a part. `earlier_calls` are the ids of the calls
     that are open at the start."""
-    found = SortedLines()
+    found = _SortedLines()
     for events, place, *_ in _decoded(reader, agent):
         if place.offset >= start:
             found.part.append(place)
@@ -93,7 +93,7 @@ def _decoded(reader: LineReader, agent: Agent | None) -> Iterator[DecodedLine]:
     yield from joiner.rest()
 
 
-def _add_earlier(found: SortedLines, events: list[Event], place: Place) -> None:
+def _add_earlier(found: _SortedLines, events: list[Event], place: Place) -> None:
     """Add a line that comes before the part."""
     kinds = {type(event) for event in events}
     if RunStarted in kinds:
@@ -194,7 +194,7 @@ def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
     assert isinstance(reader, LineReader)
     known = agent or agent_named(exported.session.format or "")
     beginning = LineReader(reader.fd, Complete(part.until), reader.times)
-    lines = sorted_lines(beginning, known, part.start, frozenset(_earlier_calls(exported, part)))
+    lines = _sorted_lines(beginning, known, part.start, frozenset(_earlier_calls(exported, part)))
     without_facts: Clip | None = None
     for places in _choices(exported, part, lines):
         made = _written(reader, places)
@@ -209,7 +209,7 @@ def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
     return without_facts or _written(reader, _all_places(reader, part.until), is_whole=True)
 
 
-def _choices(exported: Exported, part: Part, lines: SortedLines) -> Iterator[list[Place]]:
+def _choices(exported: Exported, part: Part, lines: _SortedLines) -> Iterator[list[Place]]:
     """Yield the lines of the clip: first as few as possible, then more, for a format that needs them."""
     head = [*lines.head.values()]
     run = exported.session.runs[part.calls[0].run - 1] if part.calls else exported.session.run

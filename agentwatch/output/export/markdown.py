@@ -152,9 +152,9 @@ class Bounds(NamedTuple):
     """The number of characters of each line."""
 
 
-OF_BODIES = Bounds(40, 40, 400)
+_OF_BODIES = Bounds(40, 40, 400)
 """Limits for arguments and results: at most 32 kB a body, half of GitHub's limit for a comment."""
-OF_TEXTS = Bounds(300, 100, 4000)
+_OF_TEXTS = Bounds(300, 100, 4000)
 """Of what the agent wrote. A paragraph is one line."""
 
 
@@ -182,7 +182,7 @@ def pieces(text: str, bounds: Bounds, make: Callable[[str], SafeText] = safe_tex
     return Pieces(_safe(lines[: bounds.head], bounds, make), _safe(tail, bounds, make), left_out)
 
 
-def fenced(text: str, language: str = "text", bounds: Bounds = OF_BODIES) -> Iterator[str]:
+def fenced(text: str, language: str = "text", bounds: Bounds = _OF_BODIES) -> Iterator[str]:
     """Yield the lines of a code block, or of two if the text is cut. No character of it is hidden. The fence
     is longer than the longest run of its character in the text."""
     head, tail, left_out = cut = pieces(text, bounds, exact_text)
@@ -193,7 +193,7 @@ def fenced(text: str, language: str = "text", bounds: Bounds = OF_BODIES) -> Ite
             yield from _block(tail, language)
 
 
-def markdown(text: str, bounds: Bounds = OF_TEXTS) -> Iterator[str]:
+def markdown(text: str, bounds: Bounds = _OF_TEXTS) -> Iterator[str]:
     """Yield the lines of a text of the agent, which is Markdown. It ends what it begins."""
     head, tail, left_out = cut = pieces(text.replace("\r\n", "\n"), bounds)
     yield from _harmless_blocks(head)
@@ -272,7 +272,7 @@ def head(exported: Exported) -> Iterator[str]:
         yield f"| {name} | {escaped(words)} |"
 
 
-def not_fine(exported: Exported) -> Iterator[str]:
+def _not_fine(exported: Exported) -> Iterator[str]:
     """Yield a list of the exported calls that have not succeeded; nothing if all have."""
     count = 0
     for call in exported.calls():
@@ -283,12 +283,12 @@ def not_fine(exported: Exported) -> Iterator[str]:
             yield "### Calls that did not succeed"
             yield ""
         if count <= _MOST_LISTED:
-            yield f"- {number_words(call.number)} {escaped(action(call))}"
+            yield f"- {_number_words(call.number)} {escaped(action(call))}"
     if count > _MOST_LISTED:
         yield f"- … and {count - _MOST_LISTED} more"
 
 
-def number_words(number: int) -> str:
+def _number_words(number: int) -> str:
     """Return the number of a call, which is not a reference to an issue: `#12`."""
     return f"#&#8203;{number}"
 
@@ -336,24 +336,24 @@ def _part(exported: Exported) -> Iterator[str]:
 _MOST_BLOCKS = 16
 
 
-def prompt(text: str, bounds: Bounds = OF_TEXTS) -> Iterator[str]:
+def prompt(text: str, bounds: Bounds = _OF_TEXTS) -> Iterator[str]:
     """Yield the lines of a prompt."""
     yield "### Prompt"
     yield ""
     yield from quoted(line for part in markdown(text, bounds) for line in part.split("\n"))
 
 
-def answer(text: str, bounds: Bounds = OF_TEXTS) -> Iterator[str]:
+def answer(text: str, bounds: Bounds = _OF_TEXTS) -> Iterator[str]:
     """Yield the lines of the final answer."""
     yield "### Final answer"
     yield ""
     yield from markdown(text, bounds)
 
 
-def entry_lines(feed: Feed, entry: Entry) -> Iterator[str]:
+def _entry_lines(feed: Feed, entry: Entry) -> Iterator[str]:
     """Yield the lines of an entry."""
     if entry.call is not None:
-        yield from call_lines(feed, entry.call)
+        yield from _call_lines(feed, entry.call)
         return
     if entry.parent is not None and entry.kind is not Kind.RESULT:
         yield f"*{_by(entry.parent)}:*"
@@ -376,7 +376,7 @@ def entry_lines(feed: Feed, entry: Entry) -> Iterator[str]:
                 yield from markdown(entry.result.text)
 
 
-def call_lines(feed: Feed, call: Call) -> Iterator[str]:
+def _call_lines(feed: Feed, call: Call) -> Iterator[str]:
     """Yield the lines of a call: a summary, and what it was given and returned. A failure is open."""
     facts = [str(call.outcome)]
     if took := call_clock(call, None, ""):
@@ -384,7 +384,7 @@ def call_lines(feed: Feed, call: Call) -> Iterator[str]:
     if call.parent is not None:
         facts.append(_by(call.parent))
     sign = SIGNS[call.outcome]
-    summary = f"{sign} <b>{number_words(call.number)}</b> {escaped(action(call))} · {' · '.join(facts)}"
+    summary = f"{sign} <b>{_number_words(call.number)}</b> {escaped(action(call))} · {' · '.join(facts)}"
     yield from _folded(summary, _bodies(feed, call), is_open=call.outcome is Outcome.FAILED)
 
 
@@ -438,7 +438,7 @@ def _body(block: Block) -> Iterator[str]:
 
 
 def _by(parent: int) -> str:
-    number = number_words(parent) if parent else "a call that the recording does not contain"
+    number = _number_words(parent) if parent else "a call that the recording does not contain"
     return f"by the subagent of {number}"
 
 
@@ -498,7 +498,7 @@ def written(exported: Exported, choices: Choices) -> Iterator[bytes]:
         if entry.number in shown:
             continue
         if not is_full:
-            data = _encoded(entry_lines(exported.feed, entry))
+            data = _encoded(_entry_lines(exported.feed, entry))
             is_full = not budget.takes(data)
             if not is_full:
                 yield data
@@ -528,14 +528,14 @@ def _front(exported: Exported, budget: _Budget, shown: set[int], left_out: _Left
                 yield data
             else:
                 left_out.texts += 1
-    data = _encoded(not_fine(exported))
+    data = _encoded(_not_fine(exported))
     if data and budget.takes(data):
         yield data
 
 
 def _fitting(lines: Callable[[str, Bounds], Iterator[str]], text: str, budget: _Budget) -> bytes:
     """Return the lines of a text, cut until they take a quarter of the document; nothing if none fit."""
-    for bounds in (OF_TEXTS, *_SHORTER):
+    for bounds in (_OF_TEXTS, *_SHORTER):
         data = _encoded(lines(text, bounds))
         if (budget.most is None or len(data) <= budget.most // _SHARE) and budget.takes(data):
             return data

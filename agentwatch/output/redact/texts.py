@@ -20,7 +20,7 @@ from agentwatch.output.redact.secrets.key_files import KeyFiles, of_content
 from agentwatch.output.redact.secrets.scanner import OPEN_KINDS
 from agentwatch.recording.lines import LineReader, Lines
 
-PIECE_BYTES = 1 << 12
+_PIECE_BYTES = 1 << 12
 """The most bytes of a piece: what two windows of a block share is a number of whole pieces."""
 _LONGEST_ESCAPE = 12
 _LONGEST_CHARACTER = 4
@@ -31,14 +31,14 @@ _CONTINUES = 0x80
 def pieces(data: bytes) -> Iterator[bytes]:
     """Yield a text in pieces. A text of two pieces stays whole."""
     at = 0
-    while len(data) - at > 2 * PIECE_BYTES:
-        end = at + safe_end(data[at : at + PIECE_BYTES])
+    while len(data) - at > 2 * _PIECE_BYTES:
+        end = at + _safe_end(data[at : at + _PIECE_BYTES])
         yield data[at:end]
         at = end
     yield data[at:]
 
 
-def safe_end(data: bytes) -> int:
+def _safe_end(data: bytes) -> int:
     """Return where a piece can end that is neither in an escape nor in a character."""
     end = len(data)
     backslash = data.rfind(b"\\", end - _LONGEST_ESCAPE)
@@ -98,7 +98,7 @@ def unescaped(text: str) -> str:
     return text.replace(_BACKSLASH, "\\")
 
 
-def escaped_lines(text: str) -> Iterator[tuple[int, int]]:
+def _escaped_lines(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and the end of each line that has an escape."""
     end, match = 0, _ESCAPE.search(text)
     while match is not None:
@@ -110,7 +110,7 @@ def escaped_lines(text: str) -> Iterator[tuple[int, int]]:
         match = _ESCAPE.search(text, end)
 
 
-def escaped_places(text: str, places: Iterable[int]) -> list[int]:
+def _escaped_places(text: str, places: Iterable[int]) -> list[int]:
     """Return where places of the unescaped text are in the text itself. `places` are indices in
     `unescaped(text)`, in ascending order; its length is one too."""
     found: list[int] = []
@@ -174,14 +174,14 @@ def hits_in(text: str, find: Find, level: int = 1) -> list[Hit]:
     hits = [*find(text)]
     if "\\" not in text or level == _DEEPEST:
         return hits
-    spans = [*escaped_lines(text)]
+    spans = [*_escaped_lines(text)]
     if not spans:
         return hits
     lines = "\n".join([text[start:end] for start, end in spans])
     inner = hits_in(unescaped(lines), find, level + 1)
     if inner:
         wanted = sorted({place for hit in inner for place in (hit.start, hit.end)})
-        outer = dict(zip(wanted, _outer_places(spans, escaped_places(lines, wanted)), strict=True))
+        outer = dict(zip(wanted, _outer_places(spans, _escaped_places(lines, wanted)), strict=True))
         hits += [Hit(outer[hit.start], outer[hit.end], hit.kind, hit.value) for hit in inner]
     return hits
 
@@ -269,7 +269,7 @@ class Unit:
         data = read(offset, self.lengths[number])
         text = data.decode("utf-8", "surrogateescape")
         ordered = sorted(places)
-        sources = escaped_places(text, ordered) if self.is_escaped else ordered
+        sources = _escaped_places(text, ordered) if self.is_escaped else ordered
         found: dict[int, int] = {}
         at = size = 0
         is_ascii = data.isascii()
@@ -573,7 +573,7 @@ def has_text(shape: bytes) -> bool:
     return _HOLE in shape
 
 
-class Varying:
+class _Varying:
     """The strings of consecutive lines that differ in strings and numbers alone: unknown deltas."""
 
     def __init__(self) -> None:
@@ -655,7 +655,7 @@ class Walk:
         self._key_files = key_files
         self._search = Search(find, self._took)
         self._blocks = Blocks(self._search, alone=key_files is not None)
-        self._varying = Varying()
+        self._varying = _Varying()
         self._shapes: Counter[int] = Counter()
         """How many lines have a shape."""
         self._guessed: dict[int, int] = {}
@@ -739,11 +739,11 @@ class Walk:
         end = offset + length
         is_escaped = reader.line_at(offset, 1) == b"{"
         while offset < end:
-            data = reader.line_at(offset, min(PIECE_BYTES, end - offset))
+            data = reader.line_at(offset, min(_PIECE_BYTES, end - offset))
             if not data:
                 break
             if offset + len(data) < end:
-                data = data[: safe_end(data)]
+                data = data[: _safe_end(data)]
             self._blocks.add("long", self._line, offset, data, is_escaped=is_escaped)
             offset += len(data)
         self._blocks.end("long")

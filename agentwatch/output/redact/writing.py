@@ -23,7 +23,7 @@ _REST = ""
 """Takes the place of the rest of a value whose beginning has its mask."""
 
 
-class Edit(NamedTuple):
+class _Edit(NamedTuple):
     """Bytes of a recording that are replaced."""
 
     start: int
@@ -52,7 +52,7 @@ class Edits:
         bucket.append(start)
         bucket.append(end - start << _INDEX_BITS | index)
 
-    def between(self, start: int, end: int) -> list[Edit]:
+    def between(self, start: int, end: int) -> list[_Edit]:
         """Return the changes that begin in a part of the recording, in order and without overlaps. The
         longest of several overlapping changes gives the mask."""
         changes: list[tuple[int, int, int]] = []
@@ -64,19 +64,19 @@ class Edits:
         changes.sort(key=lambda change: (change[0], -change[1], change[2]))
         return self._merged(changes)
 
-    def _merged(self, changes: list[tuple[int, int, int]]) -> list[Edit]:
-        merged: list[Edit] = []
+    def _merged(self, changes: list[tuple[int, int, int]]) -> list[_Edit]:
+        merged: list[_Edit] = []
         longest = 0
         for start, length, index in changes:
             end = start + length
             if not merged or start >= merged[-1].end:
-                merged.append(Edit(start, end, *self._masks[index]))
+                merged.append(_Edit(start, end, *self._masks[index]))
                 longest = length
                 continue
             last = merged[-1]
             mask, kind = self._masks[index] if length > longest else (last.mask, last.kind)
             longest = max(longest, length)
-            merged[-1] = Edit(last.start, max(last.end, end), mask, kind)
+            merged[-1] = _Edit(last.start, max(last.end, end), mask, kind)
         return merged
 
 
@@ -177,9 +177,9 @@ class Writer:
         self.before.append(end)
         self.after.append(self.size)
 
-    def _changed(self, line: bytes, offset: int, edits: Sequence[Edit]) -> bytes:
+    def _changed(self, line: bytes, offset: int, edits: Sequence[_Edit]) -> bytes:
         """Return a line with its changes. Only the insides of strings change in a line of JSON."""
-        local = [Edit(edit.start - offset, min(edit.end - offset, len(line)), *edit[2:]) for edit in edits]
+        local = [_Edit(edit.start - offset, min(edit.end - offset, len(line)), *edit[2:]) for edit in edits]
         parts, at = [], 0
         for edit in _in_strings(line, local) if _is_json(line) else _between_quotes(line, local):
             self._count(edit)
@@ -187,10 +187,10 @@ class Writer:
             at = edit.end
         return b"".join([*parts, line[at:]])
 
-    def _copy(self, reader: LineReader, offset: int, length: int, edits: Sequence[Edit]) -> Iterator[int]:
+    def _copy(self, reader: LineReader, offset: int, length: int, edits: Sequence[_Edit]) -> Iterator[int]:
         """Write an oversize line in pieces, and yield the size of each."""
         end = offset + length
-        for edit in [*edits, Edit(end, end, "", "")]:
+        for edit in [*edits, _Edit(end, end, "", "")]:
             while offset < edit.start:
                 data = reader.line_at(offset, min(_COPIED_BYTES, edit.start - offset))
                 if not data:
@@ -203,7 +203,7 @@ class Writer:
             yield len(data)
             offset = edit.end
 
-    def _count(self, edit: Edit) -> None:
+    def _count(self, edit: _Edit) -> None:
         if edit.kind:
             counts = self.report.personal if edit.kind in PERSONAL else self.report.secrets
             counts[edit.kind] += 1
@@ -221,7 +221,7 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _in_strings(line: bytes, edits: Sequence[Edit]) -> Iterator[Edit]:
+def _in_strings(line: bytes, edits: Sequence[_Edit]) -> Iterator[_Edit]:
     """Yield the parts of changes that are inside strings of a line of JSON."""
     strings = _STRING.finditer(line)
     string = next(strings, None)
@@ -235,7 +235,7 @@ def _in_strings(line: bytes, edits: Sequence[Edit]) -> Iterator[Edit]:
             string = next(strings, None)
 
 
-def _between_quotes(line: bytes, edits: Sequence[Edit]) -> Iterator[Edit]:
+def _between_quotes(line: bytes, edits: Sequence[_Edit]) -> Iterator[_Edit]:
     """Yield the parts of changes between quotes: a piece of a line of JSON stays one."""
     for edit in edits:
         start = edit.start

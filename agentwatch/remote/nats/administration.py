@@ -12,8 +12,8 @@ from agentwatch.remote.engine import (
     BUCKET,
     CARD_STREAM,
     STREAM,
-    EngineError,
     Login,
+    RemoteError,
     Trouble,
     cards_of,
     chunks_of,
@@ -56,7 +56,7 @@ class Made(NamedTuple):
 
 def make_streams(connection: Connection, limits: StreamLimits = DEFAULT) -> list[Made]:
     """Make the stream and the bucket, or change their limits; what is as it should be stays as it is. Raise
-    `EngineError` if the login may not, or the server cannot: a limit of the account is too low."""
+    `RemoteError` if the login may not, or the server cannot: a limit of the account is too low."""
     return [_make(connection, config) for config in (_chunks(limits), _cards(limits))]
 
 
@@ -241,14 +241,14 @@ class Administrator:
         )
 
     def stream(self, name: str) -> Stream | None:
-        """Return a stream; None if the engine does not have it. Raise `EngineError` if the engine does not
+        """Return a stream; None if the engine does not have it. Raise `RemoteError` if the engine does not
         answer, or the user may not ask."""
         answer = self._stream(name)
         return None if answer is None else _stream(name, answer)
 
     def publishers(self) -> dict[str, int] | None:
         """Return how many messages there are of each publisher; None if there are too many sessions. Raise
-        `EngineError` if the engine does not answer, or the user may not ask."""
+        `RemoteError` if the engine does not answer, or the user may not ask."""
         found = self.stream(STREAM)
         if found is None or found.sessions > _MOST_SUBJECTS:
             return None
@@ -267,7 +267,7 @@ class Administrator:
     ) -> None:
         """Make the streams, or bring them up to date. Limits that they have, and that are None here, stay.
         `replicas` is how many servers keep each message. `max_bytes` limits all sessions together. Raise
-        `EngineError` if the engine refuses it."""
+        `RemoteError` if the engine refuses it."""
         chunks, cards = (before[name] for name in STREAMS)
         limits = StreamLimits()
         if chunks is not None:
@@ -292,10 +292,10 @@ class Administrator:
 
     def change(self, name: str, *, max_bytes: int | None = None, max_age: int | None = None) -> None:
         """Change limits of a stream; those that are None stay. `max_bytes` limits all sessions together.
-        `max_age` is in seconds. Raise `EngineError` if the engine refuses it, or does not have the stream."""
+        `max_age` is in seconds. Raise `RemoteError` if the engine refuses it, or does not have the stream."""
         answer = self._stream(name)
         if answer is None:
-            raise EngineError(f"the engine has no stream {name}", Trouble.REFUSED)
+            raise RemoteError(f"the engine has no stream {name}", Trouble.REFUSED)
         config = dict(_mapping(answer.get("config")))
         if max_bytes is not None:
             config["max_bytes"] = max_bytes

@@ -22,8 +22,8 @@ from agentwatch.remote.chunk import piece_of
 from agentwatch.remote.engine import (
     CARD_STREAM,
     STREAM,
-    EngineError,
     Login,
+    RemoteError,
     SessionName,
     StoredCard,
     StoredPiece,
@@ -50,7 +50,6 @@ _GONE = {"409", "503"}
 """A consumer was deleted, or nobody answers for it. Other codes end one pull: 404, 408 and so on."""
 _STILL_THERE = ("Exceeded", "Batch Completed")
 """Descriptions with 409 that end one pull."""
-LARGEST_BATCH = 2048
 
 
 class Delivered(NamedTuple):
@@ -101,7 +100,7 @@ class Consumer:
 
     def next(self, seconds: float) -> list[Delivered]:
         """Return the messages that have arrived, at most a batch; empty if none arrives within the time. A
-        consumer that was just made returns at once if no message is stored. Raise `EngineError` if they
+        consumer that was just made returns at once if no message is stored. Raise `RemoteError` if they
         cannot be read."""
         deadline = time.monotonic() + seconds
         while True:
@@ -134,7 +133,7 @@ class Consumer:
                 f"$JS.API.CONSUMER.CREATE.{self._stream}.{name}.{self._subject}",
                 {"stream_name": self._stream, "config": self._config(name)},
             )
-        except EngineError as error:
+        except RemoteError as error:
             if str(error) == errors.SILENT:
                 self._link.drop(connection)
             raise
@@ -199,7 +198,7 @@ class Consumer:
                 if not found and time.monotonic() >= silent:
                     self._leave()
                 break
-            if isinstance(message, EngineError):
+            if isinstance(message, RemoteError):
                 self._leave()
                 if found:
                     break
@@ -233,7 +232,7 @@ class Consumer:
             is_young = self.last == self._began and time.monotonic() < self._made + 1
             self._leave()
             if is_young:
-                raise EngineError(f"the engine does not keep a reader: {errors.plain(description)}")
+                raise RemoteError(f"the engine does not keep a reader: {errors.plain(description)}")
             return True
         number = message.subject.rpartition(b".")[2].decode("ascii", "replace")
         self._pulls = deque(each for each in self._pulls if str(each.number) != number)
@@ -241,7 +240,7 @@ class Consumer:
 
     def _leave(self) -> None:
         if self._inbox is not None and self._connection is not None:
-            with suppress(EngineError):
+            with suppress(RemoteError):
                 self._connection.forget(self._inbox)
         self._inbox = self._connection = None
 

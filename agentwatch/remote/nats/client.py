@@ -33,7 +33,7 @@ from nats.aio.client import Client
 from nats.aio.transport import Transport
 
 from agentwatch.base.faults import USAGE, Fault, cannot_open
-from agentwatch.remote.engine import EngineError, Login, Trouble
+from agentwatch.remote.engine import Login, RemoteError, Trouble
 from agentwatch.remote.nats.errors import plain
 
 _MOST_BYTES = 1 << 16
@@ -255,7 +255,7 @@ class GuardedTransport(Transport):
         try:
             line = await self._reader.readline()
         except ValueError:  # longer than the buffer
-            raise EngineError(
+            raise RemoteError(
                 "the server's first line is too long for a NATS server", Trouble.REFUSED
             ) from None
         return line if self.info else self._changed(line)
@@ -287,7 +287,7 @@ class GuardedTransport(Transport):
     def _sending(self) -> asyncio.StreamWriter:
         assert self._writer is not None
         if self._needs_tls and not self._has_tls:
-            raise EngineError("nothing is sent without TLS", Trouble.REFUSED)
+            raise RemoteError("nothing is sent without TLS", Trouble.REFUSED)
         return self._writer
 
     def _changed(self, line: bytes) -> bytes:
@@ -297,9 +297,9 @@ class GuardedTransport(Transport):
         except (ValueError, RecursionError):
             info = None
         if not isinstance(info, dict):
-            raise EngineError("the engine does not answer like a NATS server", Trouble.REFUSED)
+            raise RemoteError("the engine does not answer like a NATS server", Trouble.REFUSED)
         if self._needs_tls and not (info.get("tls_required") or info.get("tls_available")):
-            raise EngineError(
+            raise RemoteError(
                 "the engine does not offer TLS, without which no login is sent to another host; "
                 "plain text must be allowed: --publish-plaintext, or `plaintext = true` in the settings",
                 Trouble.REFUSED,

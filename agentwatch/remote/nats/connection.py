@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 from nats import errors as client_errors
 
-from agentwatch.remote.engine import EngineError, Login, Trouble
+from agentwatch.remote.engine import Login, RemoteError, Trouble
 from agentwatch.remote.nats import errors
 from agentwatch.remote.nats.client import STATUS, Message, RawClient, login_options, warning_about
 
@@ -39,7 +39,7 @@ class Inbox:
         self.subject = subject
         self.number = 0
         """The number of the subscription."""
-        self.messages: SimpleQueue[Message | EngineError] = SimpleQueue()
+        self.messages: SimpleQueue[Message | RemoteError] = SimpleQueue()
 
 
 class Connection:
@@ -47,7 +47,7 @@ class Connection:
 
     def __init__(self, login: Login, inbox: str) -> None:
         """Connect. `inbox` is the prefix of the subjects of answers: who shares it reads the answers of
-        others. Raise `Fault` if the file with the credentials cannot be used, and `EngineError` if the server
+        others. Raise `Fault` if the file with the credentials cannot be used, and `RemoteError` if the server
         cannot be reached, or refuses the login."""
         self.info: Mapping[str, Any] = {}
         """What the server says about itself; `tls_required` is whether the connection uses TLS."""
@@ -56,12 +56,12 @@ class Connection:
         """A line about the version of the server; empty if it is new enough for a shared server."""
         self.lost = threading.Event()
         """Set when the connection is closed, by either side."""
-        self.problem = EngineError(errors.LOST)
+        self.problem = RemoteError(errors.LOST)
         """Why it was lost."""
         options = login_options(login)
         self._client = RawClient(login)
         self._inbox = inbox
-        self._refusal: EngineError | None = None
+        self._refusal: RemoteError | None = None
         """Set when the server refuses the subject of answers."""
         self._numbers = count(1)
         self._answers: dict[str, Future[Message]] = {}
@@ -75,12 +75,12 @@ class Connection:
         self._thread.start()
         try:
             self._run(self._connect(login, options), CONNECT_SECONDS * 2)
-        except EngineError:
+        except RemoteError:
             self.close()
             raise
 
     def request(self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None) -> Message:
-        """Send a request, and return the answer. Raise `EngineError` if it was refused, or there is no answer
+        """Send a request, and return the answer. Raise `RemoteError` if it was refused, or there is no answer
         within 2 s."""
         token = str(next(self._numbers))
         answer: Future[Message] = Future()
@@ -88,15 +88,15 @@ class Connection:
         try:
             message = answer.result(ANSWER_SECONDS)
         except FutureTimeoutError:
-            raise EngineError(errors.SILENT) from None
+            raise RemoteError(errors.SILENT) from None
         finally:
             self._answers.pop(token, None)
         if not message.data and message.block and message.headers.get(STATUS) == _NO_RESPONDERS:
-            raise EngineError(errors.NOT_READY)
+            raise RemoteError(errors.NOT_READY)
         return message
 
     def ask(self, subject: str, question: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request of JetStream, and return the object in the answer. Raise `EngineError` if it was
+        """Send a request of JetStream, and return the object in the answer. Raise `RemoteError` if it was
         refused, or not answered."""
         data = b"" if question is None else orjson.dumps(question)
         return answer_in(self.request(subject, data))
@@ -106,13 +106,13 @@ class Connection:
         self._run_soon(self._publish(subject, data, None, reply))
 
     def listen(self) -> Inbox:
-        """Return a new inbox. Raise `EngineError` if the connection was lost."""
+        """Return a new inbox. Raise `RemoteError` if the connection was lost."""
         inbox = Inbox(f"{self._inbox}.{next(self._numbers)}.*")
         self._run(self._listen(inbox))
         return inbox
 
     def forget(self, inbox: Inbox) -> None:
-        """Close an inbox. Raise `EngineError` if the connection was lost, and its inboxes with it."""
+        """Close an inbox. Raise `RemoteError` if the connection was lost, and its inboxes with it."""
         self._inboxes.pop(inbox.number, None)
         if self.lost.is_set():  # the loop may end before it begins what is asked of it now
             raise self.problem
@@ -124,7 +124,7 @@ class Connection:
             if self._is_closed:
                 return
             self._is_closed = True
-            with suppress(EngineError):
+            with suppress(RemoteError):
                 self._run(self._end(), _CLOSE_SECONDS)
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(_CLOSE_SECONDS)
@@ -144,7 +144,7 @@ class Connection:
             return future.result(seconds)
         except FutureTimeoutError:
             future.cancel()
-            raise EngineError(errors.SILENT) from None
+            raise RemoteError(errors.SILENT) from None
         except (client_errors.Error, OSError, ssl.SSLError):
             raise self.problem from None
 
@@ -155,7 +155,7 @@ class Connection:
         except RuntimeError:
             self._unfinished.discard(coroutine)
             coroutine.close()
-            raise EngineError(errors.LOST) from None
+            raise RemoteError(errors.LOST) from None
         future.add_done_callback(lambda _: self._unfinished.discard(coroutine))
         return future
 
@@ -196,7 +196,7 @@ class Connection:
             if self._refusal is not None:
                 raise self._refusal
             await self._publish(subject, data, headers, f"{self._inbox}.{token}")
-        except EngineError as error:
+        except RemoteError as error:
             answer.set_exception(error)
 
     async def _publish(
@@ -205,7 +205,7 @@ class Connection:
         try:
             await self._client.publish(subject, data, reply, None if headers is None else dict(headers))
         except client_errors.MaxPayloadError:
-            raise EngineError(errors.TOO_LARGE, Trouble.FULL) from None
+            raise RemoteError(errors.TOO_LARGE, Trouble.FULL) from None
         except client_errors.Error:
             raise self.problem from None
 
@@ -239,7 +239,7 @@ class Connection:
         for inbox in list(self._inboxes.values()):
             inbox.messages.put(self.problem)
 
-    def _fail(self, error: EngineError) -> None:
+    def _fail(self, error: RemoteError) -> None:
         answers = [self._answers.pop(token) for token in list(self._answers)]
         for answer in answers:
             if not answer.done():
@@ -259,7 +259,7 @@ class Connection:
 
 
 def answer_in(message: Message) -> dict[str, Any]:
-    """Return the object in an answer of JetStream. Raise `EngineError` if it says that the request was
+    """Return the object in an answer of JetStream. Raise `RemoteError` if it says that the request was
     refused, or it is not an object."""
     answer = object_in(message)
     if "error" in answer:
@@ -268,12 +268,12 @@ def answer_in(message: Message) -> dict[str, Any]:
 
 
 def object_in(message: Message) -> dict[str, Any]:
-    """Return the object in an answer of JetStream, which may be an error. Raise `EngineError` if it is not an
+    """Return the object in an answer of JetStream, which may be an error. Raise `RemoteError` if it is not an
     object."""
     try:
         answer = orjson.loads(message.data)
     except ValueError:
         answer = None
     if not isinstance(answer, dict):
-        raise EngineError("the engine's answer cannot be read")
+        raise RemoteError("the engine's answer cannot be read")
     return answer

@@ -6,7 +6,7 @@ import socket
 import ssl
 
 from agentwatch.remote.address import EngineAddress
-from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.engine import RemoteError, Trouble
 from agentwatch.text.safe import safe_text
 
 INIT = "agentwatch engine init"
@@ -46,48 +46,48 @@ def plain(text: object) -> str:
     return " ".join(safe_text(text[:_WORDS]).split()) if isinstance(text, str) else ""
 
 
-def of_answer(error: object) -> EngineError:
+def of_answer(error: object) -> RemoteError:
     """Return the error in an answer of JetStream: `{"code": …, "err_code": …, "description": …}`."""
     given = error if isinstance(error, dict) else {}
     code, description = given.get("err_code"), plain(given.get("description"))
     if not isinstance(code, int):
         code = 0
     if code == _ANOTHER_TAIL:
-        return EngineError("the engine has another newest piece of the session")
+        return RemoteError("the engine has another newest piece of the session")
     if code in _WRONG_STREAM:
-        return EngineError(f"the engine has no stream for sessions; make it with: {INIT}", Trouble.REFUSED)
+        return RemoteError(f"the engine has no stream for sessions; make it with: {INIT}", Trouble.REFUSED)
     if code in _FULL:
-        return EngineError(_REASONS.get(description, _FULL[code]), Trouble.FULL)
+        return RemoteError(_REASONS.get(description, _FULL[code]), Trouble.FULL)
     if given.get("code") == _UNAVAILABLE:
-        return EngineError(f"the engine is not ready: {description}")
-    return EngineError(f"the engine refuses: {description}", Trouble.REFUSED)
+        return RemoteError(f"the engine is not ready: {description}")
+    return RemoteError(f"the engine refuses: {description}", Trouble.REFUSED)
 
 
-def of_server(text: str, *, has_login: bool = True) -> EngineError:
+def of_server(text: str, *, has_login: bool = True) -> RemoteError:
     """Return the error in a line `-ERR '…'` of the server. `has_login` says whether a password, a token or a
     key was given."""
     words = plain(text).removeprefix("nats: ").strip("'")
     lowered = words.lower()
     if "permissions violation" in lowered:
-        return EngineError(f"{NOT_ALLOWED}: {words}", Trouble.REFUSED)
+        return RemoteError(f"{NOT_ALLOWED}: {words}", Trouble.REFUSED)
     if any(reason in lowered for reason in _LOGIN):
-        return EngineError("the engine refuses the login" if has_login else _NO_LOGIN, Trouble.REFUSED)
+        return RemoteError("the engine refuses the login" if has_login else _NO_LOGIN, Trouble.REFUSED)
     if "maximum payload" in lowered:
-        return EngineError(TOO_LARGE, Trouble.FULL)
-    return EngineError(f"the engine has ended the connection: {words}")
+        return RemoteError(TOO_LARGE, Trouble.FULL)
+    return RemoteError(f"the engine has ended the connection: {words}")
 
 
-def of_connecting(error: OSError | TimeoutError, address: EngineAddress) -> EngineError:
+def of_connecting(error: OSError | TimeoutError, address: EngineAddress) -> RemoteError:
     """Return why no connection was made."""
     if isinstance(error, ssl.SSLCertVerificationError):
         reason = plain(error.verify_message)
-        return EngineError(
+        return RemoteError(
             f"{address}: the certificate of the server is not valid: {reason}", Trouble.REFUSED
         )
     if isinstance(error, ssl.SSLError):
-        return EngineError(f"{address}: no connection by TLS: {plain(error.reason)}", Trouble.REFUSED)
+        return RemoteError(f"{address}: no connection by TLS: {plain(error.reason)}", Trouble.REFUSED)
     if isinstance(error, socket.gaierror):
-        return EngineError(f"{address}: the name of the host is not known")
+        return RemoteError(f"{address}: the name of the host is not known")
     if isinstance(error, TimeoutError):
-        return EngineError(f"{address} does not answer")
-    return EngineError(f"{address}: {plain(error.strerror).lower() or 'no connection'}")
+        return RemoteError(f"{address} does not answer")
+    return RemoteError(f"{address}: {plain(error.strerror).lower() or 'no connection'}")

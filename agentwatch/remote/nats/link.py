@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable
 
 from agentwatch.remote.chunk import Chunk, Ended, Piece, headers_of, piece_of
-from agentwatch.remote.engine import CARD_STREAM, STREAM, EngineError, Login, SessionName, TailPiece, Trouble
+from agentwatch.remote.engine import CARD_STREAM, STREAM, Login, RemoteError, SessionName, TailPiece, Trouble
 from agentwatch.remote.nats import errors
 from agentwatch.remote.nats.administration import inbox_of
 from agentwatch.remote.nats.client import DESCRIPTION, STATUS, Message
 from agentwatch.remote.nats.connection import Connection, answer_in
 from agentwatch.remote.nats.errors import NO_TAIL, SILENT, plain
 
-FIRST_PAUSE = 0.05
-LONGEST_PAUSE = 5.0
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 5.0
 
 
 class Link:
@@ -26,9 +26,9 @@ class Link:
         self._connect = connect
         self._connecting = threading.Lock()
         self._closed = threading.Event()
-        self._pause = FIRST_PAUSE
+        self._pause = _FIRST_PAUSE
         self._due = 0.0
-        self._problem = EngineError(errors.LOST)
+        self._problem = RemoteError(errors.LOST)
         self._connection: Connection | None = connect()
 
     @property
@@ -38,7 +38,7 @@ class Link:
 
     def get(self, seconds: float) -> Connection:
         """Return the connection; make it again if it was lost and the pause after the last attempt is over.
-        It waits at most `seconds` for the end of the pause. Raise `EngineError` if there is no connection."""
+        It waits at most `seconds` for the end of the pause. Raise `RemoteError` if there is no connection."""
         if not self._connecting.acquire(timeout=max(seconds, 0)):
             raise self._problem
         try:
@@ -47,7 +47,7 @@ class Link:
             self._drop()
             due = self._due - time.monotonic()
             if self._closed.wait(max(0, min(due, seconds))):
-                raise EngineError(errors.LOST)
+                raise RemoteError(errors.LOST)
             if due > seconds:
                 raise self._problem
             return self._again()
@@ -69,15 +69,15 @@ class Link:
     def _again(self) -> Connection:
         try:
             connection = self._connect()
-        except EngineError as error:
+        except RemoteError as error:
             self._problem = error
             self._due = time.monotonic() + self._pause * random.uniform(0.5, 1)  # noqa: S311 - jitter
-            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             raise
-        self._connection, self._pause = connection, FIRST_PAUSE
+        self._connection, self._pause = connection, _FIRST_PAUSE
         if self._closed.is_set():
             connection.close()
-            raise EngineError(errors.LOST)
+            raise RemoteError(errors.LOST)
         return connection
 
     def _drop(self) -> None:
@@ -107,19 +107,19 @@ class NatsSink:
         """Return the newest piece of a session; None if the engine is known to have none."""
         try:
             message = self._request(f"$JS.API.DIRECT.GET.{STREAM}.{session.subject}", b"", None)
-        except EngineError as error:
-            raise EngineError(NO_TAIL) if str(error) == SILENT else error from None
+        except RemoteError as error:
+            raise RemoteError(NO_TAIL) if str(error) == SILENT else error from None
         headers = message.headers
         status, sequence = headers.get(STATUS), headers.get("Nats-Sequence", "")
         if status == _NO_MESSAGE and not message.data:
             return None
         if not (sequence.isascii() and sequence.isdigit() and len(sequence) <= _MOST_DIGITS):
-            raise EngineError(
+            raise RemoteError(
                 f"the engine is not ready: {plain(status)} {plain(headers.get(DESCRIPTION))}".rstrip()
             )
         piece = piece_of(headers, message.data)
         if piece is None:
-            raise EngineError("the engine has something else under the name of the session", Trouble.REFUSED)
+            raise RemoteError("the engine has something else under the name of the session", Trouble.REFUSED)
         if isinstance(piece, Ended):
             return TailPiece(piece.size, int(sequence), has_ended=True)
         return TailPiece(piece.end, int(sequence))
@@ -133,7 +133,7 @@ class NatsSink:
         data = piece.payload if isinstance(piece, Chunk) else b""
         sequence = answer_in(self._request(session.subject, data, headers)).get("seq")
         if not isinstance(sequence, int):
-            raise EngineError("the engine's answer cannot be read")
+            raise RemoteError("the engine's answer cannot be read")
         return sequence
 
     def put_card(self, session: SessionName, card: bytes) -> None:

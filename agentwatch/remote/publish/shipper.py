@@ -34,7 +34,7 @@ from agentwatch.remote.chunk import (
     SIGN_OF_LIFE_SECONDS,
     Ended,
 )
-from agentwatch.remote.engine import EngineError, Sink, Trouble
+from agentwatch.remote.engine import RemoteError, Sink, Trouble
 from agentwatch.remote.login import open_sink
 from agentwatch.remote.publish.publication import Target
 from agentwatch.remote.publish.recorded import Recorded, Unreadable
@@ -287,7 +287,7 @@ class Shipper:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare to ship a recording. `shipped` is the session on the engine, and what the engine had of it
-        when that was noted last. `open_sink` connects to the engine; an EngineError says that it cannot.
+        when that was noted last. `open_sink` connects to the engine; an RemoteError says that it cannot.
         `wait` waits for a number of seconds, and returns whether to end. `clock` is in seconds, and never
         goes backwards."""
         self.shipped = shipped
@@ -301,7 +301,7 @@ class Shipper:
         """The end of the recording, once the engine has it."""
         self._pace = Pace(clock)
         self._patience = Patience(clock)
-        self._trouble: EngineError | None = None
+        self._trouble: RemoteError | None = None
         """The last fault, until the engine has answered, or if it has refused something, has stored more."""
         self._is_asked_to_end = False
         self._well_at = float("-inf")
@@ -313,12 +313,12 @@ class Shipper:
         while not self._is_over:
             try:
                 self._connect_and_ship()
-            except EngineError as error:
+            except RemoteError as error:
                 self._note_fault(error)
             except Fault as fault:  # the file with the credentials was changed
-                self._note_fault(EngineError(str(fault), Trouble.REFUSED))
+                self._note_fault(RemoteError(str(fault), Trouble.REFUSED))
             except OSError as error:
-                self._note_fault(EngineError(f"the engine cannot be used: {error.strerror or 'no reason'}"))
+                self._note_fault(RemoteError(f"the engine cannot be used: {error.strerror or 'no reason'}"))
             except Unreadable as error:
                 self._note(ShipState.STOPPED, str(error))
             if self._is_over or self._wait(self._patience.pause()):
@@ -357,7 +357,7 @@ class Shipper:
         self._cards.hurry()
         try:
             tail = sink.tail(self.shipped.session)
-        except EngineError as error:
+        except RemoteError as error:
             if error.trouble is not Trouble.AWAY:
                 self._trouble = error
                 self._put_card(sink)
@@ -455,7 +455,7 @@ class Shipper:
             return
         try:
             sink.put_card(self.shipped.session, card)
-        except EngineError:
+        except RemoteError:
             self._cards.put_off(now + _CARD_SECONDS)
         else:
             self._cards.note_written(card, now)
@@ -470,7 +470,7 @@ class Shipper:
             self._cards.hurry()
             try:
                 sink = self._open_sink()
-            except (EngineError, Fault):
+            except (RemoteError, Fault):
                 continue
             try:
                 self._put_card(sink)
@@ -486,7 +486,7 @@ class Shipper:
         trouble = self._trouble
         return "" if trouble is None or trouble.trouble is Trouble.AWAY else str(trouble)
 
-    def _note_fault(self, error: EngineError) -> None:
+    def _note_fault(self, error: RemoteError) -> None:
         self._patience.note_fault(error.trouble)
         self._pace.hurry()
         self._trouble = error
@@ -523,14 +523,14 @@ class Reaching:
 
     def open(self) -> Sink:
         """Connect, with the credentials that the file has now: short-lived ones are renewed there. Raise
-        `EngineError` if the engine cannot be reached, or refuses the login, and `Fault` if the file with the
+        `RemoteError` if the engine cannot be reached, or refuses the login, and `Fault` if the file with the
         credentials cannot be used."""
         if self._failure:
             self._check()
         try:
             login = self._target.login._replace(credentials=credentials(self._target.environ))
             sink = open_sink(login, self._target.publisher)
-        except EngineError as error:
+        except RemoteError as error:
             self._failure = str(error) if error.trouble is Trouble.AWAY else ""
             raise
         self._failure = ""
@@ -541,6 +541,6 @@ class Reaching:
         try:
             socket.create_connection((address.host, address.port), _SECONDS).close()
         except OSError:
-            raise EngineError(self._failure) from None
+            raise RemoteError(self._failure) from None
         except UnicodeError:  # a name with a label over 63 characters: the client says so
             return

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _WORDS_READ_BYTES = 1 << 12
 _MOST_WORD = 100
-KNOWN = frozenset({"all"})
+_KNOWN = frozenset({"all"})
 
 
 class Lifeline:
@@ -65,7 +65,7 @@ class Lifeline:
             self.has_ended = not data
             *lines, self._held = (self._held + data).split(b"\n")
             self._held = self._held[:_MOST_WORD]
-            self.words.update(KNOWN & {line.decode("ascii", "replace") for line in lines})
+            self.words.update(_KNOWN & {line.decode("ascii", "replace") for line in lines})
             if left <= 0:
                 return
 
@@ -280,7 +280,7 @@ class _Sender:
         )
 
 
-PROTOCOL = 1
+_PROTOCOL = 1
 _TICK_SECONDS = 0.5
 _YIELD_SECONDS = 0.001
 
@@ -312,7 +312,7 @@ class _RowsSender:
         self._hidden = 0
         self._is_complete = False
         self._life_at = 0.0
-        self._write([orjson.dumps({"protocol": PROTOCOL, "agentwatch": version, "now_ms": now_ms()})])
+        self._write([orjson.dumps({"protocol": _PROTOCOL, "agentwatch": version, "now_ms": now_ms()})])
 
     def run(self, machine: Machine, lifeline: Lifeline) -> None:
         sent_at = 0.0

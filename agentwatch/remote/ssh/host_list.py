@@ -28,7 +28,7 @@ from agentwatch.catalog.standing import LIVE, UNKNOWN
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.chunk import CARDS
-from agentwatch.remote.engine import EngineError
+from agentwatch.remote.engine import RemoteError
 from agentwatch.remote.ssh.row_json import TEXTS, decode, key
 from agentwatch.remote.ssh.shared_connection import (
     END,
@@ -78,7 +78,7 @@ class Heads:
 
     def read(self, lines: ChannelLines, rows: Iterable[Row]) -> bool:
         """Ask for some beginnings that are not known yet, and return whether one was read. `lines` is the
-        output of the script, which waits for a word. `rows` begin with the newest. Raise `EngineError` if the
+        output of the script, which waits for a word. `rows` begin with the newest. Raise `RemoteError` if the
         host does not answer as it should."""
         wanted = [row for row in rows if self._is_wanted(row)][:_AT_ONCE]
         for row in wanted:
@@ -113,10 +113,10 @@ def _answer(lines: ChannelLines) -> bytes:
     until = time.monotonic() + _HEAD_SECONDS
     while (line := lines.next(max(0.0, until - time.monotonic()))) is None:
         if time.monotonic() >= until:
-            raise EngineError("the host does not answer")
+            raise RemoteError("the host does not answer")
     match = _ANSWER.fullmatch(line)
     if match is None or int(match[1]) > HEAD_BYTES:
-        raise EngineError("unexpected reply from the host: expected the start of a file")
+        raise RemoteError("unexpected reply from the host: expected the start of a file")
     return lines.take(int(match[1]), _HEAD_SECONDS)
 
 
@@ -187,7 +187,7 @@ class Lists:
     """Reads the list of one host over one channel."""
 
     def __init__(self, host: Connection, address: SshAddress) -> None:
-        """Start the command on the host. Raise `EngineError` if ssh cannot connect, or the host does not
+        """Start the command on the host. Raise `RemoteError` if ssh cannot connect, or the host does not
         answer."""
         self.rows: Mapping[Key, Row] = {}
         """Replaced by a new mapping when a row has changed."""
@@ -207,7 +207,7 @@ class Lists:
         self._reads_heads = False
         try:
             self._way = begun(self._lines, BEGIN_SECONDS)
-        except EngineError:
+        except RemoteError:
             self._channel.close()
             raise
 
@@ -220,7 +220,7 @@ class Lists:
 
     def read(self, seconds: float, *, wants_all: bool) -> bool:
         """Take what the host sends, and return whether it has sent anything. It waits at most `seconds` for
-        it. `wants_all` says whether old sessions are wanted too. Raise `EngineError` if the connection is
+        it. `wants_all` says whether old sessions are wanted too. Raise `RemoteError` if the connection is
         lost, or the command has ended."""
         if self._way == "program":
             return self._read_program(seconds, wants_all=wants_all)
@@ -291,7 +291,7 @@ class Lists:
                 return True
             self._put(self._known, row_of_file(line, self._address))
         if now - self._asked_at > _ANSWER_SECONDS:
-            raise EngineError("the host does not answer")
+            raise RemoteError("the host does not answer")
         return False
 
     def _show(self) -> None:
@@ -375,7 +375,7 @@ class SshHost:
         while not self._is_closed.is_set():
             try:
                 self._watch()
-            except EngineError as error:
+            except RemoteError as error:
                 self.problem = safe_line(str(error))
             if not self._is_lost:
                 self._is_lost, pause = True, _FIRST_PAUSE
@@ -392,7 +392,7 @@ class SshHost:
                 if has_news:
                     self._note(lists)
                 elif time.monotonic() - self._heard_at >= 2 * _SILENT_SECONDS:
-                    raise EngineError("silent for a minute")
+                    raise RemoteError("silent for a minute")
         finally:
             lists.close()
 

@@ -10,7 +10,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
 from agentwatch.remote.copies import LocalCopy
-from agentwatch.remote.engine import EngineError, StoredPiece, Trouble
+from agentwatch.remote.engine import RemoteError, StoredPiece, Trouble
 from agentwatch.remote.filling import ReplacedError, SeenCard
 from agentwatch.remote.ssh import shared_connection
 from agentwatch.remote.ssh.host_list import BEGIN_SECONDS
@@ -62,7 +62,7 @@ class SshPieces:
     def next(self, seconds: float) -> StoredPiece | None:
         """Return the next piece; None if none arrives within the time. Connecting may take longer than the
         time. Raise `ReplacedError` if the bytes that are here are not the beginning of the file any more: a
-        new copy must begin, and `EngineError` if the session cannot be read."""
+        new copy must begin, and `RemoteError` if the session cannot be read."""
         if self._ready:
             return self._ready.popleft()
         if self._has_ended:
@@ -75,7 +75,7 @@ class SshPieces:
         except shared_connection.Ended as ended:
             self._leave()
             raise self._reason(ended) from None
-        except EngineError:
+        except RemoteError:
             self._leave()
             raise
         return stored
@@ -103,7 +103,7 @@ class SshPieces:
     def _begin_tail(self, lines: ChannelLines) -> None:
         words = (lines.next(BEGIN_SECONDS) or b"").decode("ascii", "replace").split(" ")
         if len(words) != 2 or not all(len(word) < 20 and word.isdecimal() for word in words):
-            raise EngineError("the host does not say which file it reads")
+            raise RemoteError("the host does not say which file it reads")
         self._inode, self._size = int(words[0]), int(words[1])
         assert self._channel is not None
         self._channel.put_back(lines.rest())
@@ -130,7 +130,7 @@ class SshPieces:
             line = self._lines.next(max(0.0, until - time.monotonic()))
             if line is None:
                 if time.monotonic() - self._heard_at > _SILENT_SECONDS:
-                    raise EngineError("the host is silent")
+                    raise RemoteError("the host is silent")
                 return None
             self._heard_at = time.monotonic()
             if way_of(line) == "tail":
@@ -139,11 +139,11 @@ class SshPieces:
             frame = parse(line)
             if frame.is_absent:
                 self.has_none = True
-                raise EngineError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
+                raise RemoteError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
             if frame.is_replaced:
                 raise ReplacedError("the session was written again on the host")
             if frame.problem:
-                raise EngineError(cut(safe_line(frame.problem), _MOST_COLUMNS), Trouble.REFUSED)
+                raise RemoteError(cut(safe_line(frame.problem), _MOST_COLUMNS), Trouble.REFUSED)
             if not frame.headers:
                 continue
             piece = frame.piece(self._lines.take(frame.length, _PAYLOAD_SECONDS))
@@ -152,7 +152,7 @@ class SshPieces:
                 self._leave()
             else:
                 if piece.offset != self._have:
-                    raise EngineError("the host sends bytes of another place than was asked for")
+                    raise RemoteError("the host sends bytes of another place than was asked for")
                 self._take(piece)
             return StoredPiece(piece, is_newest=frame.is_newest or isinstance(piece, Ended))
 
@@ -161,13 +161,13 @@ class SshPieces:
         if self._digest is not None:
             self._digest.update(chunk.payload)
 
-    def _reason(self, ended: shared_connection.Ended) -> EngineError:
+    def _reason(self, ended: shared_connection.Ended) -> RemoteError:
         if ended.code == shared_connection.REPLACED:
             return ReplacedError("the file was replaced on the host")
         if ended.code == shared_connection.ABSENT:
             self.has_none = True
-            return EngineError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
-        return EngineError(str(ended))
+            return RemoteError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
+        return RemoteError(str(ended))
 
     def _leave(self) -> None:
         if self._channel is not None:
@@ -200,7 +200,7 @@ class SshChannel:
 
     def exists(self, seconds: float) -> bool:
         """Return whether the host has the session. It waits at most `seconds` for its first piece. Raise
-        `EngineError` if the host cannot be reached."""
+        `RemoteError` if the host cannot be reached."""
         self._first = self._pieces.next(seconds)
         return not self._pieces.has_none
 

@@ -37,7 +37,7 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.local_socket import short_folder
 from agentwatch.remote.address import HostPlace, has_password, parse_place
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Piece, headers_of, piece_of
-from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.engine import RemoteError, Trouble
 from agentwatch.text.safe import cut, safe_line
 
 _READ_BYTES = 1 << 16
@@ -48,7 +48,7 @@ LOST = 255
 """The exit code of ssh itself: the connection was lost."""
 
 
-class Ended(EngineError):
+class Ended(RemoteError):
     """The command on the host has ended."""
 
     def __init__(self, message: str, code: int) -> None:
@@ -60,7 +60,7 @@ class Channel:
     """A client of the shared connection. One thread uses it."""
 
     def __init__(self, argv: Sequence[str], environ: Mapping[str, str]) -> None:
-        """Start the client. Raise `EngineError` if it cannot be started."""
+        """Start the client. Raise `RemoteError` if it cannot be started."""
         try:
             self._process = subprocess.Popen(
                 argv,
@@ -72,7 +72,7 @@ class Channel:
                 start_new_session=True,
             )
         except OSError as error:
-            raise EngineError(f"ssh cannot be started: {(error.strerror or '').lower()}") from None
+            raise RemoteError(f"ssh cannot be started: {(error.strerror or '').lower()}") from None
         streams = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._in, self._out, self._err = (each.fileno() for each in streams if each is not None)
         os.set_blocking(self._err, False)
@@ -144,13 +144,13 @@ class Channel:
             code = LOST
         with suppress(OSError):
             self._take_error()
-        message = safe_message(self._said)
+        message = _safe_message(self._said)
         if code in (LOST, -15, -9):
             return Ended("the connection was lost" + (f": {message}" if message else ""), LOST)
         return Ended(message or f"the host has ended it with {code}", code)
 
 
-def safe_message(said: bytes) -> str:
+def _safe_message(said: bytes) -> str:
     """Return the last line that a program has written to stderr, as safe text of bounded length."""
     lines = said[-_KEPT_STDERR_BYTES:].decode("utf-8", "replace").split("\n")
     last = next((line for each in reversed(lines) if (line := each.strip())), "")
@@ -295,7 +295,7 @@ class SshAddress(NamedTuple):
         return f"{SCHEME}{HostPlace(*self)}"
 
 
-def is_ssh(words: str) -> bool:
+def _is_ssh(words: str) -> bool:
     """Return whether words are an address of a host, or of a session on one."""
     return words.startswith(SCHEME)
 
@@ -311,7 +311,7 @@ def parse_ssh(words: str) -> tuple[SshAddress, str]:
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
     if has_password(place):
         raise Fault("an address must not contain a password: other users of this machine can read it", USAGE)
-    found = parse_place(place) if is_ssh(words) and len(words) <= _MOST_CHARACTERS else None
+    found = parse_place(place) if _is_ssh(words) and len(words) <= _MOST_CHARACTERS else None
     if found is None:
         raise Fault("the address of a host is ssh://HOST or ssh://USER@HOST:PORT", USAGE)
     if session and not is_session(session):
@@ -351,18 +351,18 @@ class Connection:
 
     def log_in(self, *, asks: bool) -> None:
         """Connect, unless that was done and the connection is still there. `asks` says whether ssh may ask on
-        the terminal: for a password, or whether a host key is right. Raise `EngineError` if ssh cannot
+        the terminal: for a password, or whether a host key is right. Raise `RemoteError` if ssh cannot
         connect; the message has its reason."""
         with self._lock:
             if self._is_closed:
-                raise EngineError("the connection is closed")
+                raise RemoteError("the connection is closed")
             if self._folder is not None and self._control("check") == 0:
                 return
             self._connect(asks=asks)
 
     def open(self, command: str) -> Channel:
         """Run the script on the host, and return the channel to it. `command` comes from `script.command`.
-        Raise `EngineError` if ssh cannot connect."""
+        Raise `RemoteError` if ssh cannot connect."""
         self.log_in(asks=False)
         # A client without a master would connect by itself; this command in place of a connection fails.
         alone = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
@@ -415,13 +415,13 @@ class Connection:
             )
         except OSError as error:
             reason = (error.strerror or "").lower()
-            raise EngineError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
+            raise RemoteError(f"ssh cannot be started: {reason}", Trouble.REFUSED) from None
         if self._is_closed:  # meanwhile: `close` did not see the login yet
             login.terminate()
         try:
             return login.wait(None if errors is None else _LOGIN_SECONDS)
         except subprocess.TimeoutExpired:
-            raise EngineError(f"{self.address} does not answer") from None
+            raise RemoteError(f"{self.address} does not answer") from None
         finally:
             self._login = None
             if login.poll() is None:
@@ -476,7 +476,7 @@ def connect(addresses: Iterable[str], *, asks: bool) -> None:
     def log_in(host: Connection) -> None:
         try:
             host.log_in(asks=False)
-        except EngineError as error:
+        except RemoteError as error:
             if error.trouble is Trouble.REFUSED:
                 refusing.append(host)
 
@@ -488,7 +488,7 @@ def connect(addresses: Iterable[str], *, asks: bool) -> None:
         thread.join(max(0.0, until - time.monotonic()))
     for host in hosts:
         if asks and host in refusing:
-            with suppress(EngineError):
+            with suppress(RemoteError):
                 host.log_in(asks=True)
 
 
@@ -506,13 +506,13 @@ def _socket_folder() -> Path:
     try:
         return Path(short_folder())
     except OSError as error:
-        raise EngineError(f"ssh cannot be started: {error.strerror}", Trouble.REFUSED) from None
+        raise RemoteError(f"ssh cannot be started: {error.strerror}", Trouble.REFUSED) from None
 
 
-def _cannot_connect(said: bytes) -> EngineError:
-    message = safe_message(said)
+def _cannot_connect(said: bytes) -> RemoteError:
+    message = _safe_message(said)
     trouble = Trouble.REFUSED if _REFUSED.search(message) else Trouble.AWAY
-    return EngineError("cannot connect" + (f": {message}" if message else ""), trouble)
+    return RemoteError("cannot connect" + (f": {message}" if message else ""), trouble)
 
 
 LIFE = b"{}\n"
@@ -536,11 +536,11 @@ class Frame(NamedTuple):
     """Why the session cannot be read."""
 
     def piece(self, payload: bytes) -> Piece:
-        """Return the piece that the frame carries. Raise `EngineError` if its headers are not those of a
+        """Return the piece that the frame carries. Raise `RemoteError` if its headers are not those of a
         piece."""
         piece = piece_of(self.headers, payload)
         if piece is None:
-            raise EngineError("unexpected reply from the host: expected a piece of the session")
+            raise RemoteError("unexpected reply from the host: expected a piece of the session")
         return piece
 
 
@@ -560,7 +560,7 @@ def word_frame(word: str, value: str | bool = True) -> bytes:
 
 
 def parse(line: bytes) -> Frame:
-    """Return the frame that a line begins. Raise `EngineError` if the line is not a frame, or announces too
+    """Return the frame that a line begins. Raise `RemoteError` if the line is not a frame, or announces too
     many bytes."""
     try:
         given = orjson.loads(line)
@@ -568,7 +568,7 @@ def parse(line: bytes) -> Frame:
         given = None
     length = given.get("length", 0) if isinstance(given, dict) else None
     if type(length) is not int or not 0 <= length <= CHUNK_BYTES:
-        raise EngineError("unexpected reply from the host: expected a piece of the session")
+        raise RemoteError("unexpected reply from the host: expected a piece of the session")
     problem = given.get("problem")
     return Frame(
         {name: value for name, value in given.items() if isinstance(value, str)},
@@ -580,7 +580,7 @@ def parse(line: bytes) -> Frame:
     )
 
 
-MOST_BYTES = 1 << 16
+_MOST_BYTES = 1 << 16
 """The most bytes of a line."""
 _MOST_BEFORE = 1 << 18
 """The most bytes that a login shell may print before the script begins."""
@@ -599,7 +599,7 @@ class ChannelLines:
 
     def next(self, seconds: float) -> bytes | None:
         """Return the next line without its end; None if none is complete within the time. A line that is too
-        long is passed over. Raise `EngineError` if the command has ended, or its line does not end."""
+        long is passed over. Raise `RemoteError` if the command has ended, or its line does not end."""
         until = time.monotonic() + seconds
         while True:
             end = self._held.find(b"\n", self._searched)
@@ -608,29 +608,29 @@ class ChannelLines:
                 del self._held[: end + 1]
                 self._searched = 0
                 was_dropped, self._dropped = self._dropped, 0
-                if not was_dropped and len(line) <= MOST_BYTES:
+                if not was_dropped and len(line) <= _MOST_BYTES:
                     return line
                 continue
             self._searched = len(self._held)
-            if self._searched > MOST_BYTES:
+            if self._searched > _MOST_BYTES:
                 self._dropped += self._searched
                 self._held.clear()
                 self._searched = 0
                 if self._dropped > _MOST_FOREIGN:
-                    raise EngineError("the host sends a line that does not end")
+                    raise RemoteError("the host sends a line that does not end")
             data = self.channel.read(max(0.0, until - time.monotonic()))
             if not data:
                 return None
             self._held += data
 
     def take(self, count: int, seconds: float) -> bytes:
-        """Return the next bytes, exactly the number asked for. Raise `EngineError` if the command has ended
+        """Return the next bytes, exactly the number asked for. Raise `RemoteError` if the command has ended
         before, or they do not arrive within the time."""
         until = time.monotonic() + seconds
         while len(self._held) < count:
             data = self.channel.read(max(0.0, until - time.monotonic()))
             if not data and time.monotonic() >= until:
-                raise EngineError("the host does not answer")
+                raise RemoteError("the host does not answer")
             self._held += data
         taken = bytes(self._held[:count])
         del self._held[:count]
@@ -646,7 +646,7 @@ class ChannelLines:
 
 
 def begun(lines: ChannelLines, seconds: float) -> str:
-    """Return the way in which the script works: `program` or `tail`. Raise `EngineError` if it has ended, or
+    """Return the way in which the script works: `program` or `tail`. Raise `RemoteError` if it has ended, or
     has not begun within the time."""
     until = time.monotonic() + seconds
     passed = 0
@@ -659,7 +659,7 @@ def begun(lines: ChannelLines, seconds: float) -> str:
         if (way := way_of(line)) is not None:
             return way
         passed += len(line) + 1
-    raise EngineError("the host does not answer")
+    raise RemoteError("the host does not answer")
 
 
 def way_of(line: bytes) -> str | None:

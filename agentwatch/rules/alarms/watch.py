@@ -27,7 +27,7 @@ _MOST_OPEN = 256
 """Open calls that are judged again at each update: one rule takes 1 ms for them."""
 
 
-COOLDOWN_MS = 10_000
+_COOLDOWN_MS = 10_000
 """A rule is announced at most once in this time, in milliseconds."""
 _NO_CALL = cast("Call", None)
 """The fields of the run are read without a call."""
@@ -179,7 +179,7 @@ class Cooldown:
         """Return the announcement of a hit; None if it has to wait."""
         key = alarm.rule, alarm.action
         now_ms, last_ms = alarm.at_ms, self._announced.get(key)
-        if last_ms is not None and 0 <= now_ms - last_ms < COOLDOWN_MS:
+        if last_ms is not None and 0 <= now_ms - last_ms < _COOLDOWN_MS:
             _, more = self._waiting.get(key, (alarm, -1))
             self._waiting[key] = (alarm, more + 1)
             return None
@@ -191,7 +191,7 @@ class Cooldown:
         """Return the announcements that are due; at the end of the session, all that wait."""
         found = []
         for key, (alarm, more) in list(self._waiting.items()):
-            if is_over or not 0 <= now_ms - self._announced[key] < COOLDOWN_MS:
+            if is_over or not 0 <= now_ms - self._announced[key] < _COOLDOWN_MS:
                 del self._waiting[key]
                 self._announced[key] = now_ms
                 found.append(Announcement(alarm, more))

@@ -40,7 +40,7 @@ _OF_SCRIPT = frozenset({"-c", "--command", "-qc", "-S", "--split-string", "--cal
 """Options of wrappers before a text that a shell runs."""
 _WITH_SCRIPT = frozenset({"env", "script", "flock", "runuser", "npx"})
 """The wrappers that have such options."""
-OPTIONS_WITH_VALUE: Final[Mapping[str, frozenset[str]]] = {
+_OPTIONS_WITH_VALUE: Final[Mapping[str, frozenset[str]]] = {
     "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-T", "-U", "-R", "-D", "--user", "--group"}),
     "doas": frozenset({"-u", "-C"}),
     "env": frozenset({"-u", "-C", "--unset", "--chdir"}),
@@ -562,7 +562,7 @@ class _Reader:
             return ()
         if name == "command" and words[:1] and words[0] in ("-v", "-V"):
             return ()
-        options = OPTIONS_WITH_VALUE.get("python" if is_python else name, ())
+        options = _OPTIONS_WITH_VALUE.get("python" if is_python else name, ())
         at, skipped = 0, name in _BEFORE_PROGRAM
         while at < len(words):
             word = words[at]
@@ -670,7 +670,7 @@ class _Reader:
 
     def _subcommand(self, name: str, words: list[str]) -> list[str]:
         """Return the words from the subcommand on; add the options of git, each alone."""
-        at, values = 0, OPTIONS_WITH_VALUE[name]
+        at, values = 0, _OPTIONS_WITH_VALUE[name]
         while at < len(words) and words[at][:1] == "-":
             if name == "git" and words[at] == "-c" and at + 1 < len(words):
                 self._found.runs.setdefault(f"git -c {words[at + 1]}")
@@ -683,7 +683,7 @@ class _Reader:
 
     def _shell(self, name: str, words: Sequence[str], stage: _Stage) -> bool:
         """Read what a shell runs: a text, a file, or stdin. Return whether an argument is the text."""
-        at, has_script, values = 0, False, OPTIONS_WITH_VALUE[name]
+        at, has_script, values = 0, False, _OPTIONS_WITH_VALUE[name]
         while at < len(words):
             word = words[at]
             if word[:1] in ("-", "+") and word != "-":

@@ -41,14 +41,14 @@ def paths_of(call: Call, cwd: str | None) -> tuple[str, ...] | Partly | None:
     if not words and call.kind in _FILES:
         return None
     found = _both(words, cwd)
-    return known_in(command_in(call), found) if call.kind is ToolKind.EXECUTE else found
+    return _known_in(command_in(call), found) if call.kind is ToolKind.EXECUTE else found
 
 
-def read_paths(call: Call, cwd: str | None) -> tuple[str, ...] | Partly | None:
+def _read_paths(call: Call, cwd: str | None) -> tuple[str, ...] | Partly | None:
     """Return the paths of what a call reads, as `paths_of` does."""
     if call.kind is ToolKind.EXECUTE:
         command = command_in(call)
-        return known_in(command, _both(command.read, cwd))
+        return _known_in(command, _both(command.read, cwd))
     return paths_of(call, cwd) if call.kind in _READING else ()
 
 
@@ -59,7 +59,7 @@ def command_in(call: Call) -> Command:
     return found._replace(is_whole=False) if is_script or call.command is None else found
 
 
-def known_in(command: Command, found: tuple[str, ...]) -> tuple[str, ...] | Partly:
+def _known_in(command: Command, found: tuple[str, ...]) -> tuple[str, ...] | Partly:
     """Return what was found in a command; it may be only a part of what there is."""
     return found if command.is_whole else Partly(found)
 
@@ -134,7 +134,7 @@ _LEAST_OF_AN_OUTCOME = 3
 """The number of letters from which a word can be the beginning of an outcome, while it is being typed."""
 _NO_NAMES: tuple[str, ...] = ()
 MAIN = "main"
-Cwd = Callable[[Call], str | None]
+_Cwd = Callable[[Call], str | None]
 """Returns the folder of the run of a call; None if unknown."""
 _WORD = re.compile(r"[\w.-]+")
 _QUOTES = ("'", '"', "\\\n", "\\", "$")
@@ -166,18 +166,18 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         **_count_values(facts),
         **_run_values(facts),
     }
-    own = {**_command_tests(facts.cwd), "agent": lambda wanted: agent_test(wanted, facts)}
-    return Readers(values, word_test, own)
+    own = {**_command_tests(facts.cwd), "agent": lambda wanted: _agent_test(wanted, facts)}
+    return Readers(values, _word_test, own)
 
 
 def command_readers(cwd: str | None) -> Readers[Call]:
     """Return the readers of what is in a command that has not run. Its other fields are unknown."""
     unknown = dict.fromkeys((field.name for field in CALL_FIELDS), lambda _call: None)
     values: dict[str, Callable[[Call], Value]] = {**unknown, "tool": _tool, **_command_values(lambda _: cwd)}
-    return Readers(values, word_test, _command_tests(lambda _: cwd))
+    return Readers(values, _word_test, _command_tests(lambda _: cwd))
 
 
-def _command_values(cwd: Cwd) -> dict[str, Callable[[Call], Value]]:
+def _command_values(cwd: _Cwd) -> dict[str, Callable[[Call], Value]]:
     return {
         "command": _in_text(lambda command: (command,)),
         "path": lambda call: paths_of(call, cwd(call)),
@@ -185,21 +185,21 @@ def _command_values(cwd: Cwd) -> dict[str, Callable[[Call], Value]]:
         "program": _PROGRAMS,
         "runs": _RUNS,
         "deletes": lambda call: deleted_places(call, cwd(call)),
-        "reads": lambda call: read_paths(call, cwd(call)),
+        "reads": lambda call: _read_paths(call, cwd(call)),
         "secret": _in_text(_secrets_in),
     }
 
 
-def _command_tests(cwd: Cwd) -> dict[str, Callable[[str], Test[Call]]]:
+def _command_tests(cwd: _Cwd) -> dict[str, Callable[[str], Test[Call]]]:
     return {
-        "path": lambda glob: path_test(glob, cwd),
-        "reads": lambda glob: reads_test(glob, cwd),
-        "program": program_test,
-        "runs": runs_test,
+        "path": lambda glob: _path_test(glob, cwd),
+        "reads": lambda glob: _reads_test(glob, cwd),
+        "program": _program_test,
+        "runs": _runs_test,
     }
 
 
-def word_test(word: str) -> Test[Call]:
+def _word_test(word: str) -> Test[Call]:
     """Return the test for a word without a field, in lower case. The word must occur in the call's tool or
     target, or be the beginning of its outcome. Only `*` makes it a glob: words such as `x[0]` and `why?`
     occur in targets."""
@@ -299,7 +299,7 @@ def _in_command(found: Callable[[Command], tuple[str, ...]]) -> Callable[[Call],
         if call.command is None:
             return None if call.kind is ToolKind.EXECUTE else _NO_NAMES
         command = command_in(call)
-        return known_in(command, found(command))
+        return _known_in(command, found(command))
 
     return value
 
@@ -315,7 +315,7 @@ def _secrets_in(command: str) -> tuple[str, ...]:
     return tuple(each.kind for each in find(command))
 
 
-def path_test(glob: str, cwd: Cwd) -> Test[Call]:
+def _path_test(glob: str, cwd: _Cwd) -> Test[Call]:
     """Return the test for a file that a call acts on."""
     matches, literal = path_matcher(glob), literal_of(glob)
     in_cwd: dict[int, bool] = {}
@@ -339,7 +339,7 @@ def path_test(glob: str, cwd: Cwd) -> Test[Call]:
     return test
 
 
-def reads_test(glob: str, cwd: Cwd) -> Test[Call]:
+def _reads_test(glob: str, cwd: _Cwd) -> Test[Call]:
     """Return the test for a file that a call reads. `cat .en?` reads `.env`."""
     matches, literal = path_matcher(glob), literal_of(glob)
     folder, _, name = glob.lower().rpartition("/")
@@ -358,17 +358,17 @@ def reads_test(glob: str, cwd: Cwd) -> Test[Call]:
         command = call.command
         if command is not None and not _may_contain(call, literal) and WILDCARDS.isdisjoint(command):
             return False
-        return any_matches(read_paths(call, cwd(call)), is_read)
+        return any_matches(_read_paths(call, cwd(call)), is_read)
 
     return test
 
 
-def program_test(glob: str) -> Test[Call]:
+def _program_test(glob: str) -> Test[Call]:
     """Return the test for a program in the command of a call."""
     return _test_in_command(_PROGRAMS, glob, literal_of(glob))
 
 
-def runs_test(glob: str) -> Test[Call]:
+def _runs_test(glob: str) -> Test[Call]:
     """Return the test for a program with its arguments, or for a pipeline, in the command of a call."""
     return _test_in_command(_RUNS, glob, max(_WORD.findall(literal_of(glob)), key=len, default=""))
 
@@ -385,7 +385,7 @@ def _test_in_command(read: Callable[[Call], Value], glob: str, word: str) -> Tes
     return test
 
 
-def agent_test(wanted: str, facts: CallFacts) -> Test[Call]:
+def _agent_test(wanted: str, facts: CallFacts) -> Test[Call]:
     """Return the test for `agent:main`, for `agent:12`, or for a word of the call that started a subagent."""
     wanted = wanted.lower()
     matches = text_matcher(wanted)

@@ -137,10 +137,10 @@ _NOT_SAID = {
 }
 
 
-class Limited:
+class _Limited:
     """A limit of one session. `silences` are those longer than the limit of `idle`; otherwise None."""
 
-    def __init__(self, rule: Limit, facts: CallFacts, silences: LongestSilence | None) -> None:
+    def __init__(self, rule: Limit, facts: CallFacts, silences: _LongestSilence | None) -> None:
         self._rule = rule
         self._facts = facts
         self._silences = silences
@@ -189,7 +189,7 @@ class Limited:
             return Judgement(
                 self._rule, State.UNKNOWN, SafeText(reason), not_judged=self._calls - self._known
             )
-        words = SafeText(_words(self._amount, value))
+        words = SafeText(_amount_words(self._amount, value))
         if value <= self._rule.most:
             return Judgement(self._rule, State.HOLDS, words, 1, value=value)
         places: Sequence[Violation] = self._places
@@ -242,7 +242,7 @@ class Limited:
         return ran if ran is not None and ran > self._rule.most else None
 
 
-def _words(amount: Amount, value: float) -> str:
+def _amount_words(amount: Amount, value: float) -> str:
     """Return an amount in words: `7 failed`, `longest 12:03`."""
     shape: dict[Amount, Callable[[float], str]] = {
         Amount.CALLS: lambda value: plural(int(value), "call"),
@@ -266,7 +266,7 @@ def _tokens(tokens: Tokens) -> float | None:
     return known_sum((tokens.input, tokens.output))
 
 
-class LongestSilence:
+class _LongestSilence:
     """The longest silence between the lines of a session, by arrival times or else by the agent's times.
     Silence while a call runs is not counted. Neither is silence before a prompt, or while the agent waits for
     a permission. Silences longer than `most_ms` are hits."""
@@ -345,15 +345,15 @@ class Judge:
         idle = next(
             (rule.most for rule in rules if isinstance(rule, Limit) and rule.amount is Amount.IDLE), None
         )
-        self._silences = None if idle is None else LongestSilence(feed.session, idle)
-        self._forbidden: dict[int, Forbidden] = {}
-        self._limited: dict[int, Limited] = {}
+        self._silences = None if idle is None else _LongestSilence(feed.session, idle)
+        self._forbidden: dict[int, _Forbidden] = {}
+        self._limited: dict[int, _Limited] = {}
         for index, rule in enumerate(rules):
             if isinstance(rule, Forbid):
-                self._forbidden[index] = Forbidden(rule, readers)
+                self._forbidden[index] = _Forbidden(rule, readers)
             elif isinstance(rule, Limit):
                 silences = self._silences if rule.amount is Amount.IDLE else None
-                self._limited[index] = Limited(rule, facts, silences)
+                self._limited[index] = _Limited(rule, facts, silences)
         self._tests = [(each.test, each) for each in self._forbidden.values()]
         self._judges = [each.judge for each in self._limited.values() if each.judge is not None]
         self._at_once = 1 if any(map(_needs_moment, rules)) else _AT_ONCE
@@ -420,7 +420,7 @@ def _needs_moment(rule: Rule) -> bool:
     return isinstance(rule, Limit) and rule.amount is Amount.CONTEXT
 
 
-class Forbidden:
+class _Forbidden:
     """A rule about calls, bound to one session."""
 
     def __init__(self, rule: Forbid, readers: Readers[Call]) -> None:
@@ -455,7 +455,7 @@ class Forbidden:
         if self._hits:
             state, words = State.BROKEN, SafeText(plural(self._hits, "call"))
         elif not looked_at:
-            state, words = State.UNKNOWN, unknown_words(self._unknown, self._not_judged)
+            state, words = State.UNKNOWN, _unknown_words(self._unknown, self._not_judged)
         return Judgement(
             self._rule,
             state,
@@ -468,7 +468,7 @@ class Forbidden:
         )
 
 
-def unknown_words(unknown: Counter[str], calls: int) -> SafeText:
+def _unknown_words(unknown: Counter[str], calls: int) -> SafeText:
     """Return why no call could be judged: `no calls`, `exit is unknown in all 12 calls`."""
     if not calls:
         return SafeText("no calls")

@@ -64,7 +64,7 @@ class Amount(StrEnum):
     """How full the model's context was at most."""
 
 
-MEASURES: Mapping[Amount, Measure] = {
+_MEASURES: Mapping[Amount, Measure] = {
     **dict.fromkeys(Amount, Measure.COUNT),
     **dict.fromkeys((Amount.CALL, Amount.IDLE, Amount.ELAPSED), Measure.DURATION),
     Amount.CONTEXT: Measure.PERCENT,
@@ -147,7 +147,7 @@ def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit
     """Return a limit. `value` is a number, or as text a number with its unit. Raise `RuleError` if there is
     no such limit, or the value has the wrong kind."""
     amount = _member(Amount, key)
-    measure = MEASURES[amount]
+    measure = _MEASURES[amount]
     if isinstance(value, str):
         words = value[:_MOST_SHOWN]
         return Limit(amount, number(words, measure, key), words, severity)
@@ -188,7 +188,7 @@ def _required(words: str) -> Require | None:
 def _limited(words: str) -> Limit:
     key, sign, value = words.partition("=")
     if not sign:
-        raise RuleError(f"write {key}={_EXAMPLES[MEASURES[_member(Amount, key)]]}")
+        raise RuleError(f"write {key}={_EXAMPLES[_MEASURES[_member(Amount, key)]]}")
     return limit(key, value)
 
 

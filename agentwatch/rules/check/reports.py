@@ -42,7 +42,7 @@ def text_lines(checked: Sequence[Checked]) -> Iterator[SafeText]:
                 words = "broken" if judgement.rule.severity is Severity.ERROR else "warning"
                 style = _STYLES[words]
                 yield styled(
-                    (SafeText(f"{address_of(each)}: "), "muted"),
+                    (SafeText(f"{_address_of(each)}: "), "muted"),
                     (SafeText(words), style),
                     (SafeText(f": {name_of(judgement)}: {judgement.words}"), ""),
                 )
@@ -56,7 +56,7 @@ def explained(checked: Sequence[Checked]) -> Iterator[SafeText]:
     for each in checked:
         named = f" of {each.format}" if each.format else ""
         calls = SafeText(f": {plural(each.calls, 'call')}{named}")
-        yield styled((address_of(each), "strong"), (calls, "muted"))
+        yield styled((_address_of(each), "strong"), (calls, "muted"))
         for judgement in each.judgements:
             word = _word(judgement)
             words = SafeText(f" {name_of(judgement)}: {_looked(judgement)}")
@@ -99,7 +99,7 @@ def junit_document(checked: Sequence[Checked]) -> bytes:
     unseen = {each.rule for each in blind(checked)}
     root = Element("testsuites", name="agentwatch check")
     for each in checked:
-        name, share = _xml(address_of(each)), each.seconds / max(len(each.judgements), 1)
+        name, share = _xml(_address_of(each)), each.seconds / max(len(each.judgements), 1)
         suite = SubElement(root, "testsuite", name=name, time=f"{each.seconds:.3f}")
         counts = dict.fromkeys(("failures", "errors", "skipped"), 0)
         for judgement in each.judgements:
@@ -201,7 +201,7 @@ def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
 
 
 def _message(checked: Checked, judgement: Judgement) -> str:
-    lines = (f"{address_of(checked)}: {judgement.words}", *places(checked, judgement, _MOST_PLACES))
+    lines = (f"{_address_of(checked)}: {judgement.words}", *places(checked, judgement, _MOST_PLACES))
     return "\n".join(lines)
 
 
@@ -219,7 +219,7 @@ def name_of(judgement: Judgement) -> SafeText:
     return cut(safe_line(judgement.rule.name), _NAME_COLUMNS)
 
 
-def address_of(checked: Checked) -> SafeText:
+def _address_of(checked: Checked) -> SafeText:
     """Return the address of a recording as one line."""
     return cut(safe_line(checked.address), _ADDRESS_COLUMNS)
 
@@ -263,7 +263,7 @@ def _all(rules: int) -> str:
 def _recordings(checked: Sequence[Checked]) -> str:
     calls = plural(sum(each.calls for each in checked), "call")
     if len(checked) == 1:
-        return f"{address_of(checked[0])} ({calls})"
+        return f"{_address_of(checked[0])} ({calls})"
     broken = sum(any(each.is_error for each in one.judgements) for one in checked)
     words = f"{plural(len(checked), 'recording')}, {calls}"
     return f"{words}; broken in {broken}" if broken else words

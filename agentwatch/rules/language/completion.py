@@ -58,7 +58,7 @@ def offers(text: str, vocabulary: Vocabulary, values: Values = lambda _field: ()
     before, word = text[:start], text[start:]
     typed = _FIELD.fullmatch(word)
     if typed is None:
-        return _words(before, word.lower(), vocabulary)
+        return _word_offers(before, word.lower(), vocabulary)
     field = vocabulary.fields.get(typed[1].lower())
     if field is None or typed[2] != ":" or field.measure.is_number:
         return []
@@ -76,7 +76,7 @@ def _last_word(text: str) -> int:
     return start
 
 
-def _words(before: str, word: str, vocabulary: Vocabulary) -> list[Offer]:
+def _word_offers(before: str, word: str, vocabulary: Vocabulary) -> list[Offer]:
     if not word:
         return []
     names = [field for name, field in vocabulary.fields.items() if name.startswith(word)]

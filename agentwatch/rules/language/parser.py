@@ -18,7 +18,7 @@ PATTERN = "re:/"
 """The beginning of a regular expression."""
 
 
-class Sign(Enum):
+class _Sign(Enum):
     """The kind of a token."""
 
     OPEN = auto()
@@ -31,7 +31,7 @@ class Sign(Enum):
 class Token(NamedTuple):
     """A part of a rule."""
 
-    sign: Sign
+    sign: _Sign
     at: int
     """The offset in the rule."""
     name: str = ""
@@ -57,17 +57,17 @@ def tokens(text: str) -> list[Token]:
         if char.isspace():
             at += 1
         elif char == "(":
-            found.append(Token(Sign.OPEN, at))
+            found.append(Token(_Sign.OPEN, at))
             depth += 1
             at += 1
         elif char == ")" and depth:
-            found.append(Token(Sign.CLOSE, at))
+            found.append(Token(_Sign.CLOSE, at))
             depth -= 1
             at += 1
         elif char == "-" and text[at + 1 : at + 2] != "-":
             if not text[at + 1 : at + 2].strip():
                 raise RuleError('"-" needs a term after it, without a blank', at)
-            found.append(Token(Sign.NOT, at))
+            found.append(Token(_Sign.NOT, at))
             at += 1
         else:
             token, at = _term(text, at, depth)
@@ -80,12 +80,12 @@ def _term(text: str, start: int, depth: int) -> tuple[Token, int]:
     if head is None or _is_address(text, head.end(), head[1]) or text.startswith(PATTERN, start):
         value, end, is_quoted, is_pattern = _value(text, start, depth)
         if value == "OR" and not is_quoted:
-            return Token(Sign.OR, start), end
-        return Token(Sign.TERM, start, "", "", value, is_quoted, is_pattern), end
+            return Token(_Sign.OR, start), end
+        return Token(_Sign.TERM, start, "", "", value, is_quoted, is_pattern), end
     if text.startswith("(", head.end()):
         raise RuleError(f"write ({head[1]}{head[2]}… OR {head[1]}{head[2]}…)", start)
     value, end, is_quoted, is_pattern = _value(text, head.end(), depth)
-    return Token(Sign.TERM, start, head[1].lower(), head[2], value, is_quoted, is_pattern), end
+    return Token(_Sign.TERM, start, head[1].lower(), head[2], value, is_quoted, is_pattern), end
 
 
 def _is_address(text: str, at: int, name: str) -> bool:
@@ -190,7 +190,7 @@ class _Parser:
                 f"parentheses are nested at most {_MOST_DEPTH} deep", self._tokens[self._at - 1].at
             )
         parts = [self._conjunction(depth)]
-        while (token := self._next()) is not None and token.sign is Sign.OR:
+        while (token := self._next()) is not None and token.sign is _Sign.OR:
             self._at += 1
             parts.append(self._conjunction(depth))
         return parts[0] if len(parts) == 1 else Several(tuple(parts), is_any=True)
@@ -198,7 +198,7 @@ class _Parser:
     def _conjunction(self, depth: int) -> Condition:
         parts: list[Condition] = []
         alternatives: list[Condition] = []
-        while (token := self._next()) is not None and token.sign not in (Sign.OR, Sign.CLOSE):
+        while (token := self._next()) is not None and token.sign not in (_Sign.OR, _Sign.CLOSE):
             part = self._factor(depth)
             is_alternative = isinstance(part, Word) and part.text in self._vocabulary.alternatives
             (alternatives if is_alternative else parts).append(part)
@@ -213,12 +213,12 @@ class _Parser:
     def _factor(self, depth: int) -> Condition:
         token = self._tokens[self._at]
         self._at += 1
-        if token.sign is Sign.NOT:
+        if token.sign is _Sign.NOT:
             following = self._next()
-            if following is None or following.sign in (Sign.OR, Sign.CLOSE):
+            if following is None or following.sign in (_Sign.OR, _Sign.CLOSE):
                 raise RuleError('"-" needs a term after it', token.at)
             return Not(self._factor(depth))
-        if token.sign is not Sign.OPEN:
+        if token.sign is not _Sign.OPEN:
             return self._term(token)
         part = self._alternatives(depth + 1)
         if self._next() is None:
@@ -266,8 +266,8 @@ class _Parser:
         if token.is_quoted:
             return
         following = self._next()
-        is_between = self._at > 1 and following is not None and following.sign is not Sign.CLOSE
-        negates = following is not None and (following.name or following.sign is not Sign.TERM)
+        is_between = self._at > 1 and following is not None and following.sign is not _Sign.CLOSE
+        negates = following is not None and (following.name or following.sign is not _Sign.TERM)
         if token.value in _OTHER_SIGNS and (is_between or _is_not(token.value, negates=bool(negates))):
             raise RuleError(f'{_OTHER_SIGNS[token.value]}, or quote it: "{token.value}"', token.at)
         before = self._tokens[self._at - 2] if self._at > 1 else None
@@ -309,9 +309,9 @@ def _no_such_value(field: Field, value: str) -> str:
 
 
 def _missing(following: Token | None, before: Token | None) -> RuleError:
-    if before is not None and before.sign is Sign.OR:
+    if before is not None and before.sign is _Sign.OR:
         return RuleError("OR needs a term after it", before.at)
-    if following is not None and following.sign is Sign.OR:
+    if following is not None and following.sign is _Sign.OR:
         return RuleError("OR needs a term before it", following.at)
     return RuleError("parentheses need a term between them", before.at if before is not None else 0)
 

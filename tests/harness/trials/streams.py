@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.remote.address import parse_engine
-from agentwatch.remote.engine import EngineError, Login
+from agentwatch.remote.engine import Login, RemoteError
 from agentwatch.remote.nats.administration import StreamLimits, make_streams
 from agentwatch.remote.nats.connection import Connection
 from tests.harness.engine.server import Server
@@ -20,13 +20,13 @@ def prepare(server: Server, *, replicas: int = 1, seconds: float = 30) -> None:
         replicas: How many servers of its cluster store each message.
         seconds: How long to try.
     """
-    refusals: list[EngineError] = []
+    refusals: list[RemoteError] = []
 
     def are_made() -> bool:
         connection = Connection(Login(parse_engine(server.address)[0]), _INBOX)
         try:
             make_streams(connection, StreamLimits(replicas=replicas))
-        except EngineError as error:
+        except RemoteError as error:
             refusals.append(error)
             return False
         finally:

@@ -10,7 +10,7 @@ from typing import Any
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.card import Card, encode
-from agentwatch.remote.engine import EngineError, Login, SessionName, StoredCard, StreamPieces
+from agentwatch.remote.engine import Login, RemoteError, SessionName, StoredCard, StreamPieces
 from agentwatch.remote.lists import EngineFleet
 from tests.harness.processes import until
 
@@ -40,14 +40,14 @@ class MadeArchive:
     """An archive that returns what a test puts into it. It satisfies Archive and Cards."""
 
     def __init__(self) -> None:
-        self.batches: list[list[StoredCard] | EngineError] = []
+        self.batches: list[list[StoredCard] | RemoteError] = []
         """What the next calls return or raise; without any, they wait and return nothing."""
         self.warning = ""
         self.is_complete = True
         self.hangs = False
         """Whether the next call never returns."""
         self.is_closed = False
-        self.error: EngineError | None = None
+        self.error: RemoteError | None = None
         """Is raised by every call."""
         self.calls = 0
 
@@ -64,7 +64,7 @@ class MadeArchive:
             raise self.error
         if self.batches:
             found = self.batches.pop(0)
-            if isinstance(found, EngineError):
+            if isinstance(found, RemoteError):
                 raise found
             return found
         time.sleep(min(seconds, 0.005))

@@ -11,7 +11,7 @@ import pytest
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.remote import lists
-from agentwatch.remote.engine import EngineError, StoredCard, Trouble
+from agentwatch.remote.engine import RemoteError, StoredCard, Trouble
 from agentwatch.remote.lists import EngineFleet
 from tests.conftest import case, present
 from tests.harness.processes import until
@@ -88,7 +88,7 @@ def test_an_engine_that_is_away_or_refuses_is_named() -> None:
         fleet = fleet_of(archive)
         archive.put(StoredCard(named(1), card(), 0.0))
         step_until(fleet, lambda: fleet.rows)
-        archive.error = EngineError("nats://team: connection refused")
+        archive.error = RemoteError("nats://team: connection refused")
         step_until(fleet, lambda: fleet.notes)
         minute = f"{datetime.fromtimestamp(NOW_MS / 1000):%H:%M}"
         assert fleet.notes == (f"team: no answer since {minute}: connection refused",)
@@ -100,12 +100,12 @@ def test_an_engine_that_is_away_or_refuses_is_named() -> None:
     fleet = fleet_of(archive)
     archive.put(StoredCard(named(1), card(), 0.0))
     step_until(fleet, lambda: fleet.rows)
-    archive.error = EngineError("away")
+    archive.error = RemoteError("away")
     fleet.step(now_ms() + 91_000)
     assert fleet.rows[key(1)].lost_ms is not None
     fleet.close()
     archive = MadeArchive()
-    archive.error = EngineError("the engine refuses the login", Trouble.REFUSED)
+    archive.error = RemoteError("the engine refuses the login", Trouble.REFUSED)
     fleet = fleet_of(archive)
     step_until(fleet, lambda: fleet.is_found)
     assert fleet.notes == ("team: refused: the engine refuses the login",)
@@ -116,7 +116,7 @@ def test_an_engine_that_is_away_or_refuses_is_named() -> None:
     archive.warning = "old\x1b]0;x\x07 server"
     fleet = fleet_of(archive, "te\x1b[31mam")
     step_until(fleet, lambda: fleet.notes)
-    archive.error = EngineError("bad\x1b[2J")
+    archive.error = RemoteError("bad\x1b[2J")
     step_until(fleet, lambda: len(fleet.notes) == 2)
     assert all(note.isprintable() for note in fleet.notes)
     assert "server" in fleet.notes[1]

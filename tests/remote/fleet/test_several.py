@@ -15,7 +15,7 @@ from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Watched
 from agentwatch.remote import lists
-from agentwatch.remote.engine import EngineError, StoredCard
+from agentwatch.remote.engine import RemoteError, StoredCard
 from agentwatch.remote.lists import Several
 from agentwatch.text.safe import SafeText
 from tests.builders.machine.fake import fake_machine
@@ -95,7 +95,7 @@ def test_the_rows_of_all_sources_are_one_list(tmp_path: Path) -> None:
     archive = MadeArchive()
     archive.put(StoredCard(named(1), card(), 0.0))
     failing = MadeArchive()
-    failing.error = EngineError("connection refused")
+    failing.error = RemoteError("connection refused")
     several = Several(
         local(tmp_path / "settling"), by_number(fleet_of(archive), fleet_of(failing, "gone")), tmp_path
     )
@@ -178,7 +178,7 @@ def test_a_source_that_hangs_holds_up_no_other(tmp_path: Path, hanging: MadeArch
     assert several.notes == ("team: no answer yet",)
     several.close()
     failing, good = MadeArchive(), MadeArchive()
-    failing.error = EngineError("connection refused")
+    failing.error = RemoteError("connection refused")
     good.put(StoredCard(named(1), card(), 0.0))
     fleets = [fleet_of(each, name) for each, name in ((hanging, "slow"), (failing, "gone"), (good, "team"))]
     several = Several(local(tmp_path), by_number(*fleets), tmp_path / "sessions")

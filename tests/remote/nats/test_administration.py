@@ -14,8 +14,8 @@ from agentwatch.remote.chunk import Chunk
 from agentwatch.remote.engine import (
     CARD_STREAM,
     STREAM,
-    EngineError,
     Login,
+    RemoteError,
     SessionName,
     Trouble,
     new_session,
@@ -59,7 +59,7 @@ def config_of(connection: Connection, stream: str) -> dict[str, object]:
 def test_what_is_made(connection: Connection, bare_server: Server) -> None:
     """Both have the limits of the protocol, and nothing in them can be deleted or purged."""
     # What the server cannot do is an error of one line, with its reason.
-    with pytest.raises(EngineError, match="replicas") as caught:
+    with pytest.raises(RemoteError, match="replicas") as caught:
         make_streams(connection, StreamLimits(replicas=3))
     assert "\n" not in str(caught.value)
     assert make_streams(connection) == [(STREAM, "made"), (CARD_STREAM, "made")]
@@ -102,7 +102,7 @@ def test_what_is_made(connection: Connection, bare_server: Server) -> None:
     for verb, question in (("PURGE", None), ("MSG.DELETE", {"seq": 1})):
         for stream in (STREAM, CARD_STREAM):
             with case(f"{verb}, {stream}"):
-                with pytest.raises(EngineError) as caught:
+                with pytest.raises(RemoteError) as caught:
                     connection.ask(f"$JS.API.STREAM.{verb}.{stream}", question)
                 assert caught.value.trouble is Trouble.REFUSED
     # A later call changes what differs, and says so.
@@ -126,7 +126,7 @@ def test_a_login_without_the_right(tmp_path: Path) -> None:
     config = 'authorization { users = [ { user: "ci", permissions: { publish: { allow: ["aw.>"] } } } ] }\n'
     with nats_server(tmp_path, config + 'no_auth_user: "ci"') as server:
         connection = Connection(login_of(server), "_INBOX.ci")
-        with pytest.raises(EngineError, match="does not allow") as caught:
+        with pytest.raises(RemoteError, match="does not allow") as caught:
             make_streams(connection)
         connection.close()
     assert caught.value.trouble is Trouble.REFUSED
@@ -217,7 +217,7 @@ def test_a_publisher_ships(publisher: NatsSink) -> None:
     }
     for name, call in refused.items():
         with case(name):
-            with pytest.raises(EngineError, match="does not allow") as caught:
+            with pytest.raises(RemoteError, match="does not allow") as caught:
                 call()
             assert caught.value.trouble is Trouble.REFUSED
             assert publisher.tail(MINE) is not None
@@ -319,7 +319,7 @@ def test_what_neither_role_may_send(guarded: Server) -> None:
     # A publisher whose token is not the one of its login is refused at the first request.
     sink = NatsSink(login_as(guarded, "ci"), "other")
     for _ in range(2):
-        with pytest.raises(EngineError, match="does not allow") as caught:
+        with pytest.raises(RemoteError, match="does not allow") as caught:
             sink.tail(MINE)
         assert caught.value.trouble is Trouble.REFUSED
     sink.close()
@@ -343,7 +343,7 @@ def test_a_watcher_of_one_publisher(tmp_path: Path) -> None:
         archive = NatsArchive(login_as(server, "ann"))
         cards, pieces = archive.cards("ci"), archive.pieces(MINE)
         for reader in (archive.cards(), archive.pieces(OTHER)):
-            with pytest.raises(EngineError, match="does not allow") as caught:
+            with pytest.raises(RemoteError, match="does not allow") as caught:
                 reader.next(1)
             assert caught.value.trouble is Trouble.REFUSED
         assert cards.next(0) == []

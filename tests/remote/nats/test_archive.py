@@ -13,7 +13,7 @@ import pytest
 from agentwatch.base import clock
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.chunk import Chunk
-from agentwatch.remote.engine import EngineError, Login, SessionName, Trouble, new_session
+from agentwatch.remote.engine import Login, RemoteError, SessionName, Trouble, new_session
 from agentwatch.remote.nats.archive import NatsArchive, NatsCards, NatsPieces
 from agentwatch.remote.nats.link import NatsSink
 from tests.harness.engine.proxy import Proxy
@@ -52,7 +52,7 @@ def read(pieces: NatsPieces, count: int) -> list[int]:
     found: list[int] = []
 
     def is_read() -> bool:
-        with suppress(EngineError):
+        with suppress(RemoteError):
             if len(found) < count and (stored := pieces.next(1)) is not None:
                 assert isinstance(stored.piece, Chunk)
                 found.append(stored.piece.offset // 4)
@@ -67,7 +67,7 @@ def read_cards(cards: NatsCards, count: int) -> list[str]:
     found: list[str] = []
 
     def is_read() -> bool:
-        with suppress(EngineError):
+        with suppress(RemoteError):
             if len(found) < count:
                 found.extend(card.session.publisher for card in cards.next(1))
         return len(found) >= count
@@ -132,7 +132,7 @@ def test_a_connection_that_is_cut_is_made_again(behind: NatsArchive, sink: NatsS
         assert read(pieces, 1) == [number]
         assert read_cards(cards, 1) == [f"p{number}"]
         proxy.cut()
-        with pytest.raises(EngineError) as caught:
+        with pytest.raises(RemoteError) as caught:
             pieces.next(5)
         errors += caught.value.trouble is Trouble.AWAY
     assert errors == 30
@@ -148,7 +148,7 @@ def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, a
         assert read(pieces, 1) == [number]
         server.kill()
         for _ in range(2):
-            with pytest.raises(EngineError, match=r"connection|refused"):
+            with pytest.raises(RemoteError, match=r"connection|refused"):
                 pieces.next(20)
         server.restart()
         publisher.close()
@@ -163,10 +163,10 @@ def test_a_server_that_is_killed_and_restarted(server: Server, sink: NatsSink, a
 def test_an_engine_without_streams_says_what_to_do(bare_server: Server) -> None:
     """A watcher of an engine that nobody has set up reads how to do it."""
     archive = NatsArchive(login_of(bare_server))
-    with pytest.raises(EngineError, match="agentwatch engine init") as caught:
+    with pytest.raises(RemoteError, match="agentwatch engine init") as caught:
         archive.pieces(SESSION).next(1)
     assert caught.value.trouble is Trouble.REFUSED
-    with pytest.raises(EngineError, match="agentwatch engine init"):
+    with pytest.raises(RemoteError, match="agentwatch engine init"):
         archive.cards().next(1)
     archive.close()
 
@@ -180,7 +180,7 @@ def test_a_server_that_does_not_answer(
     pieces = archive.pieces(SESSION)
     server.suspend()
     try:
-        with pytest.raises(EngineError, match="does not answer"):
+        with pytest.raises(RemoteError, match="does not answer"):
             pieces.next(0)
     finally:
         server.resume()
@@ -191,7 +191,7 @@ def test_a_server_that_does_not_answer(
 def _has_none(pieces: NatsPieces) -> bool:
     try:
         pieces.next(0.1)
-    except EngineError:
+    except RemoteError:
         return False
     return pieces.has_none
 
@@ -243,8 +243,8 @@ def test_closing_ends_a_reader_that_waits(server: Server) -> None:
         archive.close()
         archive.close()
         until(waiting.done)  # long before it has waited for 60 s
-    assert isinstance(waiting.exception(), EngineError)
-    with pytest.raises(EngineError):
+    assert isinstance(waiting.exception(), RemoteError)
+    with pytest.raises(RemoteError):
         cards.next(60)
 
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from agentwatch.remote.address import parse_engine
-from agentwatch.remote.engine import EngineError, Login
+from agentwatch.remote.engine import Login, RemoteError
 from agentwatch.remote.nats.archive import NatsArchive
 from agentwatch.remote.nats.client import RawClient
 from agentwatch.remote.nats.connection import Connection
@@ -56,7 +56,7 @@ def test_an_old_server_has_a_warning() -> None:
     # A server that ends the connection instead of an answer is an error that says so.
     with Impostor(INFO, hangs_up=True) as impostor:
         connection = Connection(login_at(impostor.port), "_INBOX.x")
-        with pytest.raises(EngineError, match="was lost"):  # after 2 s it is another error
+        with pytest.raises(RemoteError, match="was lost"):  # after 2 s it is another error
             connection.request("x")
         connection.close()
 
@@ -156,7 +156,7 @@ def test_lines_of_any_content_are_one_safe_error(
     def error_after(more: bytes) -> str:
         with Impostor(INFO, after=more) as impostor:
             connection = Connection(login_at(impostor.port), "_INBOX.x")
-            with pytest.raises(EngineError) as caught:
+            with pytest.raises(RemoteError) as caught:
                 connection.request("x")
             connection.close()
         return str(caught.value)
@@ -204,7 +204,7 @@ def test_a_closed_connection_raises(server: Server) -> None:
         connection.listen,
         lambda: connection.forget(inbox),
     ):
-        with pytest.raises(EngineError):
+        with pytest.raises(RemoteError):
             call()
     # `close` does not wait for a slow thread, and the thread closes its event loop when it ends.
     connection = Connection(login_of(server), "_INBOX.x")
@@ -238,6 +238,6 @@ def test_a_closed_connection_raises(server: Server) -> None:
     inbox = connection.listen()
     server.kill()
     until(connection.lost.is_set)
-    with pytest.raises(EngineError, match="was lost"):
+    with pytest.raises(RemoteError, match="was lost"):
         connection.forget(inbox)
     connection.close()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentwatch.remote.engine import STREAM, EngineError, Trouble
+from agentwatch.remote.engine import STREAM, RemoteError, Trouble
 from agentwatch.remote.nats.archive import NatsArchive
 from agentwatch.remote.nats.connection import Connection
 from agentwatch.remote.nats.link import NatsSink
@@ -31,7 +31,7 @@ def test_an_engine_that_answers_nothing(server: Server, sink: NatsSink) -> None:
     server.suspend()
     try:
         began = time.monotonic()
-        with pytest.raises(EngineError, match="does not answer") as caught:
+        with pytest.raises(RemoteError, match="does not answer") as caught:
             sink.tail(SESSION)
         assert 1.9 < time.monotonic() - began < 10
         assert caught.value.trouble is Trouble.AWAY

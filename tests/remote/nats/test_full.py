@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.remote.chunk import Chunk
-from agentwatch.remote.engine import EngineError, Trouble, new_session
+from agentwatch.remote.engine import RemoteError, Trouble, new_session
 from agentwatch.remote.nats.administration import StreamLimits, make_streams
 from agentwatch.remote.nats.connection import Connection
 from agentwatch.remote.nats.link import NatsSink
@@ -42,12 +42,12 @@ def test_a_session_with_as_many_messages_as_are_kept(small: Connection, sink: Na
     after = 0
     for number in range(3):
         after = sink.append(SESSION, Chunk(4 * number, b"one\n"), after)
-    with pytest.raises(EngineError, match="no more messages of this session") as caught:
+    with pytest.raises(RemoteError, match="no more messages of this session") as caught:
         sink.append(SESSION, Chunk(12, b"two\n"), after)
     assert caught.value.trouble is Trouble.FULL
     assert sink.append(new_session("ci"), Chunk(0, b"one\n"), 0) > after
     # When the room for sessions is used up, a piece of any session is refused as full.
-    with pytest.raises(EngineError, match="room for sessions is used up") as caught:
+    with pytest.raises(RemoteError, match="room for sessions is used up") as caught:
         fill(sink, 3)
     assert caught.value.trouble is Trouble.FULL
 
@@ -59,7 +59,7 @@ def test_a_full_account(tmp_path: Path) -> None:
         make_streams(connection)
         connection.close()
         sink = NatsSink(login_of(server), "ci")
-        with pytest.raises(EngineError, match=r"room|storage") as caught:
+        with pytest.raises(RemoteError, match=r"room|storage") as caught:
             fill(sink, 40)
         sink.close()
     assert caught.value.trouble is Trouble.FULL
@@ -69,11 +69,11 @@ def test_a_message_that_is_too_large(sink: NatsSink) -> None:
     """A piece above the limit of the stream, or of the server, is refused as full, and the next one goes."""
     for size in (310_000, 2_000_000):
         with case(size):
-            with pytest.raises(EngineError, match="larger than the engine allows") as caught:
+            with pytest.raises(RemoteError, match="larger than the engine allows") as caught:
                 sink.append(SESSION, Chunk(0, bytes(size)), 0)
             assert caught.value.trouble is Trouble.FULL
             assert sink.append(new_session("ci"), Chunk(0, b"one\n"), 0) > 0
     # A card above the limit of the bucket is refused as full.
-    with pytest.raises(EngineError) as caught:
+    with pytest.raises(RemoteError) as caught:
         sink.put_card(SESSION, bytes(5000))
     assert caught.value.trouble is Trouble.FULL

@@ -18,7 +18,7 @@ import pytest
 from agentwatch.base.credentials import Credentials
 from agentwatch.base.faults import Fault
 from agentwatch.remote.address import EngineAddress, parse_engine
-from agentwatch.remote.engine import EngineError, Login, Trouble
+from agentwatch.remote.engine import Login, RemoteError, Trouble
 from agentwatch.remote.login import open_archive, open_sink
 from agentwatch.remote.nats.client import RawClient
 from agentwatch.remote.nats.connection import Connection
@@ -83,7 +83,7 @@ def test_nothing_is_sent_to_a_host_without_tls(monkeypatch: pytest.MonkeyPatch) 
 
     def opened_at(info: dict[str, Any] | bytes, opened: Callable[[Login], object]) -> Impostor:
         with Impostor(info) as impostor:
-            with pytest.raises(EngineError):
+            with pytest.raises(RemoteError):
                 opened(login_to(impostor.port))
             until(lambda: impostor.connections)  # its thread may be late
         return impostor
@@ -104,7 +104,7 @@ def test_a_host_without_tls_is_refused_with_a_reason() -> None:
     """The user reads that the host has no TLS, and how to allow plain text."""
     with (
         Impostor(INFO) as impostor,
-        pytest.raises(EngineError, match=r"does not offer TLS.*plaintext") as caught,
+        pytest.raises(RemoteError, match=r"does not offer TLS.*plaintext") as caught,
     ):
         open_archive(login_to(impostor.port))
     assert caught.value.trouble is Trouble.REFUSED
@@ -121,13 +121,13 @@ def test_this_machine_needs_no_tls(tmp_path: Path) -> None:
             open_archive(login_to(server.port, host)).close()
     # The error says that the login is refused, and has no secret in it or in what it holds.
     config = 'authorization { user: "ci", password: "another" }'
-    with nats_server(tmp_path, config) as server, pytest.raises(EngineError) as caught:
+    with nats_server(tmp_path, config) as server, pytest.raises(RemoteError) as caught:
         open_archive(login_to(server.port, "127.0.0.1"))
     assert (str(caught.value), caught.value.trouble) == ("the engine refuses the login", Trouble.REFUSED)
     lines = traceback.format_exception(caught.value)
     assert SECRET not in "".join(lines)
     # Without a password, token or key, the error says where to set them.
-    with nats_server(tmp_path, config) as server, pytest.raises(EngineError) as caught:
+    with nats_server(tmp_path, config) as server, pytest.raises(RemoteError) as caught:
         open_archive(Login(parse_engine(server.address)[0]))
     assert "the engine wants a login; set AGENTWATCH_NATS_USER" in str(caught.value)
     # What a crash report or a log could show has no password and no token.
@@ -155,12 +155,12 @@ def test_tls_with_an_authority_of_your_own(tmp_path: Path, certificates: Certifi
     other = certificates_for(tmp_path / "other", f"DNS:{HOST}")
     with nats_server(tmp_path, certificates.config + USERS) as server:
         for authority in (other.authority, None):
-            with pytest.raises(EngineError, match="certificate of the server is not valid") as caught:
+            with pytest.raises(RemoteError, match="certificate of the server is not valid") as caught:
                 open_archive(login_to(server.port, HOST, authority))
             assert caught.value.trouble is Trouble.REFUSED
     # A certificate of the right authority for another host is not proof.
     made = certificates_for(tmp_path / "made", "DNS:other.example")
-    with nats_server(tmp_path, made.config + USERS) as server, pytest.raises(EngineError, match="not valid"):
+    with nats_server(tmp_path, made.config + USERS) as server, pytest.raises(RemoteError, match="not valid"):
         open_archive(login_to(server.port, HOST, made.authority))
     # A file without certificates, or that does not exist, is reported before anything is connected.
     empty = tmp_path / "empty.pem"
@@ -176,7 +176,7 @@ def test_other_servers_that_are_announced_are_not_used() -> None:
         urls = {"connect_urls": [f"127.0.0.1:{second.port}"], "cluster": "c"}
         with Impostor(INFO | urls) as first:
             archive = open_archive(login_to(first.port, "127.0.0.1"))
-        with pytest.raises(EngineError):
+        with pytest.raises(RemoteError):
             archive.cards().next(3)
         archive.close()
         assert second.connections == 0
@@ -197,7 +197,7 @@ def test_an_error_leaves_nothing_behind(
 ) -> None:
     """A failed connection writes nothing to stderr or to a log, then or when it is collected."""
     monkeypatch.setattr("agentwatch.remote.nats.connection.CONNECT_SECONDS", 0.3)
-    with Impostor(INFO | {"tls_required": True}) as impostor, pytest.raises(EngineError):
+    with Impostor(INFO | {"tls_required": True}) as impostor, pytest.raises(RemoteError):
         open_archive(login_to(impostor.port, "127.0.0.1"))
     gc.collect()
     assert capfd.readouterr() == ("", "")
@@ -212,9 +212,9 @@ def test_a_host_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         free = listener.getsockname()[1]
-    with pytest.raises(EngineError, match="connection refused") as caught:
+    with pytest.raises(RemoteError, match="connection refused") as caught:
         open_archive(login_to(free, "127.0.0.1"))
     assert caught.value.trouble is Trouble.AWAY
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(EngineError, match="name of the host is not known"):
+    with pytest.raises(RemoteError, match="name of the host is not known"):
         open_archive(login_to(4222, "no.example"))

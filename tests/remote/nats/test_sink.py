@@ -9,7 +9,7 @@ import pytest
 
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.chunk import Chunk, Ended, headers_of
-from agentwatch.remote.engine import CARD_STREAM, STREAM, EngineError, Login, TailPiece, Trouble, new_session
+from agentwatch.remote.engine import CARD_STREAM, STREAM, Login, RemoteError, TailPiece, Trouble, new_session
 from agentwatch.remote.nats.connection import Connection
 from agentwatch.remote.nats.link import NatsSink
 from tests.conftest import case
@@ -59,7 +59,7 @@ def test_two_publishers_of_one_file(server: Server, sink: NatsSink) -> None:
     """Whoever comes second asks for the tail and goes on; each byte is stored once."""
     second = NatsSink(login_of(server), "ci")
     first = sink.append(SESSION, Chunk(0, b"one\n"), 0)
-    with pytest.raises(EngineError, match="newest piece"):
+    with pytest.raises(RemoteError, match="newest piece"):
         second.append(SESSION, Chunk(0, b"one\n"), 0)
     tail = second.tail(SESSION)
     assert tail == TailPiece(4, first)
@@ -68,14 +68,14 @@ def test_two_publishers_of_one_file(server: Server, sink: NatsSink) -> None:
     # A publisher that does not know the newest piece has to ask for the tail.
     other = new_session("ci")
     sink.append(other, Chunk(0, b"one\n"), 0)
-    with pytest.raises(EngineError, match="newest piece") as caught:
+    with pytest.raises(RemoteError, match="newest piece") as caught:
         sink.append(other, Chunk(0, b"one\n"), 0)
     assert caught.value.trouble is Trouble.AWAY
     # A message that is not a piece is not taken for the tail, nor for none.
     other = new_session("ci")
     with Wire(server.port) as wire:
         wire.publish(other.subject.encode(), b"x")
-    with pytest.raises(EngineError, match="something else") as caught:
+    with pytest.raises(RemoteError, match="something else") as caught:
         sink.tail(other)
     assert caught.value.trouble is Trouble.REFUSED
 
@@ -105,7 +105,7 @@ def test_an_engine_without_streams_is_not_an_engine_without_pieces(
     }
     for name, call in calls.items():
         with case(name):
-            with pytest.raises(EngineError, match="agentwatch engine init") as caught:
+            with pytest.raises(RemoteError, match="agentwatch engine init") as caught:
                 call()
             assert caught.value.trouble is Trouble.AWAY
     sink.close()
@@ -117,7 +117,7 @@ def test_another_stream_with_these_subjects_is_refused(bare_server: Server) -> N
     connection.ask("$JS.API.STREAM.CREATE.X", {"name": "X", "subjects": ["aw.>"], "storage": "memory"})
     connection.close()
     sink = NatsSink(login_of(bare_server), "ci")
-    with pytest.raises(EngineError, match="agentwatch engine init") as caught:
+    with pytest.raises(RemoteError, match="agentwatch engine init") as caught:
         sink.append(SESSION, Chunk(0, b"one\n"), 0)
     assert caught.value.trouble is Trouble.REFUSED
     sink.close()
@@ -128,15 +128,15 @@ def test_a_connection_that_is_lost_ends_a_call_at_once(server: Server, proxy: Pr
     sink = NatsSink(Login(parse_engine(proxy.address)[0]), "ci")
     sink.wait(0)
     proxy.cut()
-    with pytest.raises(EngineError, match="connection to the engine was lost") as caught:
+    with pytest.raises(RemoteError, match="connection to the engine was lost") as caught:
         sink.wait(30)
     assert caught.value.trouble is Trouble.AWAY
     for call in (lambda: sink.tail(SESSION), lambda: sink.append(SESSION, Chunk(0, b""), 0)):
-        with pytest.raises(EngineError, match="was lost"):  # without an answer it is another error
+        with pytest.raises(RemoteError, match="was lost"):  # without an answer it is another error
             call()
     sink.close()
     sink.close()
-    with pytest.raises(EngineError):
+    with pytest.raises(RemoteError):
         sink.tail(SESSION)
     assert server.port
 
@@ -160,7 +160,7 @@ def test_what_is_sent_again_after_each_fault_is_stored_once(server: Server, prox
             sent += 1
             after = sink.append(SESSION, piece, after)
             end = piece.end
-        except EngineError:
+        except RemoteError:
             if sink is not None:
                 sink.close()
             sink = None
@@ -205,7 +205,7 @@ def test_headers_and_answers_have_limits() -> None:
             sink = NatsSink(Login(parse_engine(f"nats://127.0.0.1:{impostor.port}")[0]), "ci")
             for asked in ("piece", "tail"):
                 with case(f"{asked}, {answer[:60]!r}"):
-                    with pytest.raises(EngineError) as caught:
+                    with pytest.raises(RemoteError) as caught:
                         sink.tail(SESSION) if asked == "tail" else sink.append(SESSION, Chunk(0, b"x"), 0)
                     assert str(caught.value).isprintable()
                     assert len(str(caught.value)) < 400

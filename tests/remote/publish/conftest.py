@@ -12,7 +12,7 @@ import pytest
 from agentwatch.base.credentials import Credentials
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.chunk import Chunk, Ended, Piece
-from agentwatch.remote.engine import EngineError, Login, SessionName
+from agentwatch.remote.engine import Login, RemoteError, SessionName
 from agentwatch.remote.nats.administration import DEFAULT, StreamLimits, make_streams
 from agentwatch.remote.nats.archive import NatsArchive
 from agentwatch.remote.nats.connection import Connection
@@ -56,7 +56,7 @@ def stored(server: Server, session: SessionName, **login: str) -> Stored:
 
         def is_read() -> bool:
             stored = None
-            with suppress(EngineError):
+            with suppress(RemoteError):
                 stored = pieces.next(1.0)
             if stored is not None:
                 found.append(stored.piece)

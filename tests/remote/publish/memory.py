@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from agentwatch.remote.chunk import Chunk, Ended, Piece, headers_of, piece_of
-from agentwatch.remote.engine import EngineError, SessionName, TailPiece, Trouble
+from agentwatch.remote.engine import RemoteError, SessionName, TailPiece, Trouble
 
 
 class Bad(Enum):
@@ -29,7 +29,7 @@ class Engine:
         self.opened = 0
         self.is_away = False
         self.refuses_cards = False
-        self.refusal: EngineError | None = None
+        self.refusal: RemoteError | None = None
         """Why every piece is refused; None if none is."""
         self.on_stored: Callable[[], None] = lambda: None
         self._faults = faults or []
@@ -39,7 +39,7 @@ class Engine:
         """Connect."""
         self.opened += 1
         if self.is_away or self._bad() is not None:
-            raise EngineError("the engine does not answer")
+            raise RemoteError("the engine does not answer")
         return Sink(self)
 
     def come_back(self) -> None:
@@ -55,13 +55,13 @@ class Engine:
         bad = self._bad()
         if bad is Bad.SET_BACK:
             del self.pieces[-1:]
-            raise EngineError("the connection was lost")
+            raise RemoteError("the connection was lost")
         if self.refusal is not None or bad is Bad.REFUSES:
-            raise self.refusal or EngineError("the engine refuses", Trouble.REFUSED)
+            raise self.refusal or RemoteError("the engine refuses", Trouble.REFUSED)
         if bad in (Bad.AWAY, Bad.NOT_READY):
-            raise EngineError("the engine does not answer")
+            raise RemoteError("the engine does not answer")
         if after != self.newest_sequence:
-            raise EngineError("the engine has another newest piece of the session")
+            raise RemoteError("the engine has another newest piece of the session")
         data = piece.payload if isinstance(piece, Chunk) else b""
         stored = piece_of(headers_of(piece), data)
         assert stored == piece, "a piece does not survive its headers"
@@ -69,13 +69,13 @@ class Engine:
         self.pieces.append((self._sequence, piece))
         self.on_stored()
         if bad is Bad.LOST_ACK:
-            raise EngineError("the engine does not answer")
+            raise RemoteError("the engine does not answer")
         return self._sequence
 
     def tail(self) -> TailPiece | None:
         """Return the newest piece."""
         if self._bad() is not None:
-            raise EngineError("the engine is not ready")
+            raise RemoteError("the engine is not ready")
         if not self.pieces:
             return None
         sequence, piece = self.pieces[-1]
@@ -128,7 +128,7 @@ class Sink:
     def put_card(self, session: SessionName, card: bytes) -> None:
         """Store a card."""
         if self._engine.refuses_cards:
-            raise EngineError("the engine refuses cards", Trouble.REFUSED)
+            raise RemoteError("the engine refuses cards", Trouble.REFUSED)
         self._engine.cards.append(card)
 
     def wait(self, seconds: float) -> None:

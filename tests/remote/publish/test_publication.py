@@ -15,7 +15,7 @@ from agentwatch.base.config import EngineSettings
 from agentwatch.recording.store import SessionFiles, create_file
 from agentwatch.recording.write_lock import hold, release
 from agentwatch.remote.address import EngineAddress, parse_engine
-from agentwatch.remote.engine import EngineError, Login, SessionName, Sink, Trouble
+from agentwatch.remote.engine import Login, RemoteError, SessionName, Sink, Trouble
 from agentwatch.remote.login import open_sink
 from agentwatch.remote.publish import publication as publications
 from agentwatch.remote.publish import shipper
@@ -161,7 +161,7 @@ def test_no_client_is_made_again_where_nothing_listens(clients: list[str]) -> No
     away = Reaching(Target(Login(EngineAddress("127.0.0.1", port)), "ci", {}))
     said = set()
     for _ in range(3):
-        with pytest.raises(EngineError) as failed:
+        with pytest.raises(RemoteError) as failed:
             away.open()
         said.add(str(failed.value))
     assert said == {f"nats://127.0.0.1:{port}: connection refused"}
@@ -175,7 +175,7 @@ def test_an_engine_that_is_back_is_reached(tmp_path: Path, clients: list[str]) -
         back = Reaching(Target(Login(parse_engine(server.address)[0]), "ci", {}))
         server.kill()
         for _ in range(2):
-            with pytest.raises(EngineError):
+            with pytest.raises(RemoteError):
                 back.open()
         server.restart()
         back.open().close()
@@ -190,7 +190,7 @@ def test_a_renewed_password_is_used(tmp_path: Path) -> None:
     file.write_text("user: ci\npassword: old\n")
     with nats_server(tmp_path, 'authorization { user: "ci", password: "new" }') as server:
         renewed = Reaching(target_of(server.address, {}, {}, Given(credentials=file)))
-        with pytest.raises(EngineError) as refused:
+        with pytest.raises(RemoteError) as refused:
             renewed.open()
         file.write_text("user: ci\npassword: new\n")
         renewed.open().close()

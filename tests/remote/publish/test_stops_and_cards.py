@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.base.clock import now_ms
 from agentwatch.remote.chunk import SESSION_BYTES
-from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.engine import RemoteError, Trouble
 from agentwatch.remote.publish import recorded
 from agentwatch.remote.publish.sidecar import Shipped, ShipState
 from tests.conftest import case
@@ -34,7 +34,7 @@ def test_an_engine_is_awaited_for_some_time_after_the_end(world: World, engine: 
     world, engine = begin()
     world.write(b"one\n")
     world.end()
-    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    engine.refusal = RemoteError("the engine refuses the login", Trouble.REFUSED)
     last = world.ship()
     assert 60 <= world.now - 1000 < 75
     assert (last.state, last.shipped, last.problem) == (ShipState.STOPPED, 0, str(engine.refusal))
@@ -47,7 +47,7 @@ def test_an_engine_is_awaited_for_some_time_after_the_end(world: World, engine: 
     world.write(b"one\n")
     world.end()
     engine.is_away = True
-    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    engine.refusal = RemoteError("the engine refuses the login", Trouble.REFUSED)
     world.at = [(2850.0, partial(setattr, engine, "refusal", None)), (2800.0, engine.come_back)]
     assert world.ship().state is ShipState.DONE
     # One lost answer is not news; an engine that cannot be reached for a second is noted.
@@ -71,7 +71,7 @@ def test_an_engine_is_awaited_for_some_time_after_the_end(world: World, engine: 
 def test_a_refusal_is_awaited_while_the_agent_runs(world: World, engine: Engine) -> None:
     """A login that is renewed after hours publishes the rest of a live run."""
     world.write(b"one\n")
-    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    engine.refusal = RemoteError("the engine refuses the login", Trouble.REFUSED)
     world.at = [(20_030.0, world.end), (20_000.0, partial(setattr, engine, "refusal", None))]
     assert world.ship().state is ShipState.DONE
     assert engine.read() == b"one\n"
@@ -87,7 +87,7 @@ def test_a_deleted_recording_is_given_up_at_once(
     if not is_live:
         world.end()
     engine.is_away = trouble == "away"
-    engine.refusal = EngineError("the engine refuses the login", Trouble.REFUSED)
+    engine.refusal = RemoteError("the engine refuses the login", Trouble.REFUSED)
     world.at = [(1030.0, world.files.recording.unlink)]
     last = world.ship()
     assert world.now < 1036
@@ -180,7 +180,7 @@ def test_cards_are_written_once_a_second_and_every_30_s(
     # A full stream is a problem on the card until a piece is stored.
     world, engine = begin()
     world.write(b"one\n")
-    engine.refusal = EngineError("the engine's room for sessions is used up", Trouble.FULL)
+    engine.refusal = RemoteError("the engine's room for sessions is used up", Trouble.FULL)
     world.is_asked_to_end = lambda: world.now > 1020
     assert world.ship().state is ShipState.WAITING
     assert orjson.loads(engine.cards[-1])["problem"] == str(engine.refusal)

@@ -15,7 +15,7 @@ import pytest
 
 from agentwatch.base import local_socket
 from agentwatch.base.faults import Fault
-from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.engine import RemoteError, Trouble
 from agentwatch.remote.ssh import shared_connection
 from agentwatch.remote.ssh.shared_connection import (
     SshAddress,
@@ -63,7 +63,7 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(
     called: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No agent, no X11, no forwarding, no questions; the host can be no option."""
-    with pytest.raises(EngineError):
+    with pytest.raises(RemoteError):
         log_in("ssh://ci@build1:2222/0f3a")
     close_all()
     words = called.read_text().split("\n\n")[0].split("\n")
@@ -74,7 +74,7 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(
     assert {"ServerAliveInterval=5", "ServerAliveCountMax=3", "RemoteCommand=none"} <= {*words}
     # The configuration of ssh may send variables of the environment to the host.
     monkeypatch.setenv("AGENTWATCH_NATS_PASSWORD", "secret-of-the-engine")
-    with pytest.raises(EngineError):
+    with pytest.raises(RemoteError):
         log_in("ssh://build2")
     close_all()
     assert "secret-of-the-engine" not in Path(f"{called}.env").read_text()
@@ -91,7 +91,7 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(
     long = called.parent / ("x" * 90)
     long.mkdir()
     monkeypatch.setenv("TMPDIR", str(long))
-    with pytest.raises(EngineError):
+    with pytest.raises(RemoteError):
         log_in("ssh://build3")
     words = called.read_text().split("\n\n")[0].split("\n")
     path = Path(words[words.index("-S") + 1])
@@ -100,7 +100,7 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(
     close_all()
     assert not path.parent.exists()
     monkeypatch.setattr(local_socket, "_is_safe", lambda _: False)
-    with pytest.raises(EngineError, match=r"ssh cannot be started: its socket needs a folder .* set TMPDIR"):
+    with pytest.raises(RemoteError, match=r"ssh cannot be started: its socket needs a folder .* set TMPDIR"):
         log_in("ssh://build3")
     close_all()
 
@@ -127,7 +127,7 @@ def test_the_temporary_folder_may_have_any_length(
 def test_without_ssh_nothing_is_connected(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without the program gets a reason, not an exception of the system."""
     monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(EngineError, match="ssh cannot be started: no such file") as error:
+    with pytest.raises(RemoteError, match="ssh cannot be started: no such file") as error:
         log_in("ssh://build4")
     assert error.value.trouble is Trouble.REFUSED
     close_all()
@@ -172,7 +172,7 @@ def test_a_closed_connection_is_not_opened_again(host: Sshd) -> None:
     shared = connection_to(parse_ssh(host.address)[0])
     shared.log_in(asks=False)
     close_all()
-    with pytest.raises(EngineError, match="closed"):
+    with pytest.raises(RemoteError, match="closed"):
         shared.log_in(asks=False)
     disconnected(host)
 
@@ -183,12 +183,12 @@ def test_leaving_ends_a_login_that_hangs(host: Sshd) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host.write_config("user", silent.getsockname()[1])
         shared = connection_to(parse_ssh(host.address)[0])
-        failed: list[EngineError] = []
+        failed: list[RemoteError] = []
 
         def log_in() -> None:
             try:
                 shared.log_in(asks=False)
-            except EngineError as error:
+            except RemoteError as error:
                 failed.append(error)
 
         thread = threading.Thread(target=log_in)

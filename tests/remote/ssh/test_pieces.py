@@ -14,7 +14,7 @@ import pytest
 
 from agentwatch.base.faults import Fault
 from agentwatch.remote.chunk import Chunk, Ended
-from agentwatch.remote.engine import EngineError, Trouble
+from agentwatch.remote.engine import RemoteError, Trouble
 from agentwatch.remote.filling import ReplacedError
 from agentwatch.remote.ssh.pieces import SshPieces
 from tests.conftest import case
@@ -84,14 +84,14 @@ def test_cuts_lose_and_repeat_nothing(host: Sshd, is_there: bool) -> None:
     writer = threading.Thread(target=write)
     writer.start()
     data = bytearray()
-    errors: list[EngineError] = []
+    errors: list[RemoteError] = []
     cuts, cut_at = 0, 5000
 
     def is_whole() -> bool:
         nonlocal cuts, cut_at
         try:
             stored = pieces.next(0.5)
-        except EngineError as error:
+        except RemoteError as error:
             errors.append(error)
             return False
         if stored is not None:
@@ -157,7 +157,7 @@ def test_a_file_that_is_written_again_begins_again(host: Sshd, is_there: bool, h
         if how == "away":
             for pid in host.connections():
                 os.kill(pid, signal.SIGKILL)
-            with pytest.raises(EngineError):
+            with pytest.raises(RemoteError):
                 pieces.next(SECONDS)
         if how == "cut":
             os.truncate(path, 3)
@@ -189,7 +189,7 @@ def test_a_session_goes_on_at_the_bytes_that_are_here(host: Sshd, is_there: bool
     if is_there:
         host.install()
     with reading(host, ID) as pieces:
-        with pytest.raises(EngineError) as error:
+        with pytest.raises(RemoteError) as error:
             pieces.next(SECONDS)
         assert error.value.trouble is Trouble.REFUSED
         assert str(error.value) == f"ssh://testhost has no session {ID}"
@@ -232,20 +232,20 @@ def test_a_malformed_frame_is_an_error(host: Sshd) -> None:
     ):
         with case(frames):
             host.install(f"#!/bin/sh\ncat <<'END'\n{frames}\nxx\nEND\ncat >/dev/null\n")
-            with reading(host, ID) as pieces, pytest.raises(EngineError, match="the host"):
+            with reading(host, ID) as pieces, pytest.raises(RemoteError, match="the host"):
                 pieces.next(SECONDS)
     # Its words are foreign: control characters are shown, and the line has a bound.
     problem = json.dumps({"problem": "\x1b[31m" + "long " * 500 + "\nsecond"})
     host.install(f"#!/bin/sh\ncat <<'END'\n{problem}\nEND\ncat >/dev/null\n")
     with reading(host, ID) as pieces:
-        with pytest.raises(EngineError) as error:
+        with pytest.raises(RemoteError) as error:
             pieces.next(SECONDS)
         assert "\x1b" not in str(error.value)
         assert "\n" not in str(error.value)
         assert len(str(error.value)) <= 200
     # A host cannot fill our memory with the line of a frame.
     host.install("#!/bin/sh\nexec tr '\\0' x </dev/zero\n")
-    with reading(host, ID) as pieces, pytest.raises(EngineError, match="does not end"):
+    with reading(host, ID) as pieces, pytest.raises(RemoteError, match="does not end"):
         pieces.next(SECONDS)
     # One that has no `host-pieces` exits with 2, and the file is read without it.
     host.install("#!/bin/sh\necho usage >&2\nexit 2\n")

@@ -429,7 +429,7 @@ _SELF_EVIDENT = (ContentBlock, MarkdownBlock, ChangeBlock, MatchesBlock, BinaryB
 _CLASSES = {"+": "added", "-": "removed", "@": "hunk", "f": "file", "\\": "hunk", " ": "same"}
 
 
-def cut_words(left_out: int) -> Node:
+def _cut_words(left_out: int) -> Node:
     """Return the line that says how much of a text is left out."""
     return element("p", "cut", f"… {left_out:,} characters left out …")
 
@@ -446,7 +446,7 @@ def preformatted(
     head, left_out, tail = kept(foreign.rstrip("\n"), most)
     if not left_out:
         return [element("pre", name, *make(head))]
-    return [element("pre", name, *make(head)), cut_words(left_out), element("pre", name, *make(tail))]
+    return [element("pre", name, *make(head)), _cut_words(left_out), element("pre", name, *make(tail))]
 
 
 def prose(source: str, most: int = MOST) -> list[Node]:
@@ -456,7 +456,7 @@ def prose(source: str, most: int = MOST) -> list[Node]:
     if rest := head[_MOST_MARKDOWN:]:
         nodes.append(element("pre", "plain", text(rest)))
     if left_out:
-        nodes += [cut_words(left_out), element("pre", "plain", text(tail))]
+        nodes += [_cut_words(left_out), element("pre", "plain", text(tail))]
     return nodes
 
 
@@ -485,7 +485,7 @@ def block_nodes(block: Block, path: str | None = None) -> list[Node]:
         case ReferencesBlock():
             return _limited([*_references(block)], len(block.references), "results")
         case FieldsBlock():
-            return [fields_list(block.fields)]
+            return [_fields_list(block.fields)]
         case TextBlock() | FilesBlock():
             return preformatted(block_text(block), "plain")
         case BinaryBlock() | TooLargeBlock():
@@ -497,7 +497,7 @@ def title(block: Block) -> str:
     return "" if isinstance(block, _SELF_EVIDENT) else heading(block)
 
 
-def fields_list(fields: Mapping[str, object]) -> Node:
+def _fields_list(fields: Mapping[str, object]) -> Node:
     """Return the names and values of fields as a list of terms."""
     items: list[Node] = []
     most = min(share(len(fields)), _MOST_VALUE)
@@ -513,7 +513,7 @@ def _value(value: object, most: int) -> list[Node]:
     head, left_out, tail = kept(shown, most)
     if "\n" not in shown and not left_out:
         return [exact_text(shown)]
-    more = [cut_words(left_out), element("pre", "plain", exact_text(tail))] if left_out else []
+    more = [_cut_words(left_out), element("pre", "plain", exact_text(tail))] if left_out else []
     return [element("pre", "plain", exact_text(head)), *more]
 
 
@@ -529,7 +529,7 @@ def _code(block: ContentBlock, path: str | None) -> list[Node]:
     nodes = [_numbered(head, block.first_line, name)]
     if left_out:
         cut_lines = block.text.count("\n", 0, len(head) + left_out)
-        nodes += [cut_words(left_out), _numbered(tail, block.first_line + cut_lines, name)]
+        nodes += [_cut_words(left_out), _numbered(tail, block.first_line + cut_lines, name)]
     return nodes
 
 
@@ -648,13 +648,13 @@ class CallBody:
         for block in (*self._arguments, *self._result):
             self._collect(block, rest)
         if rest and (self._is_open_ended or not nodes):
-            nodes.append(fields_list(rest))
+            nodes.append(_fields_list(rest))
             rest = {}
         nodes += self._output_so_far()
         nodes.append(element("p", "facts", self._facts()))
         rest["call_id"] = self._call.call_id
         words = plural(len(rest), "more field")
-        nodes.append(element("details", "more", element("summary", "", words), fields_list(rest)))
+        nodes.append(element("details", "more", element("summary", "", words), _fields_list(rest)))
         return nodes
 
     def _leads(self, done: Sequence[Block], *, has_shown: bool, has_errors: bool) -> list[Block]:

@@ -205,7 +205,7 @@ def _height(content: list[Node]) -> int:
     return sum(-(-len(line) // _LINE) or 1 for node in texts(content) for line in node.split("\n")[:10_000])
 
 
-# Chunks.
+# _Chunks.
 
 _FULL = 1 << 20
 """The size of a chunk before compression, in bytes. Inflating it takes 20 ms; smaller ones compress worse."""
@@ -213,7 +213,7 @@ _LEVEL = 6
 _SCRIPT = b'<script type="%s" id="chunk-%d">%s</script>\n'
 
 
-class Slot(NamedTuple):
+class _Slot(NamedTuple):
     """Where the content of an entry is."""
 
     chunk: int
@@ -221,7 +221,7 @@ class Slot(NamedTuple):
     """The number of its line in the chunk, counted from 0."""
 
 
-class Chunks:
+class _Chunks:
     """Gathers contents, one JSON line each, and packs those of a full chunk. Texts and calls have chunks of
     their own: scrolling shows many texts, and calls only when they are opened. Without compression, a page
     can be printed while it loads."""
@@ -232,7 +232,7 @@ class Chunks:
         self._open: dict[str, _Chunk] = {}
         self._full: list[_Chunk] = []
 
-    def add(self, kind: str, nodes: list[Node]) -> Slot:
+    def add(self, kind: str, nodes: list[Node]) -> _Slot:
         """Add the content of an entry to the chunk of a kind."""
         line = orjson.dumps(nodes)
         chunk = self._open.get(kind)
@@ -242,7 +242,7 @@ class Chunks:
         if chunk is None:
             chunk = self._open[kind] = _Chunk(self._count)
             self._count += 1
-        return Slot(chunk.number, chunk.add(line))
+        return _Slot(chunk.number, chunk.add(line))
 
     def packed(self, *, is_last: bool = False) -> Iterator[bytes]:
         """Yield the full chunks as scripts that no browser runs; with `is_last`, also the open ones."""
@@ -366,7 +366,7 @@ def head(title: SafeText, script: str, style: str) -> str:
 _TITLE_COLUMNS = 120
 
 
-def page_title(exported: Exported) -> SafeText:
+def _page_title(exported: Exported) -> SafeText:
     """Return the title of the session: the user's or the agent's, else its first prompt, else its name."""
     run = exported.session.run
     prompts = (each.prompt for each in exported.session.runs)
@@ -382,7 +382,7 @@ def header(exported: Exported) -> str:
     notes = "".join(f'<p class="scope">{escaped(words)}</p>' for words in _scope(exported))
     return (
         '<header id="top" role="banner">'
-        f"<h1>{escaped(page_title(exported))}</h1>"
+        f"<h1>{escaped(_page_title(exported))}</h1>"
         f'<ul class="facts" aria-label="Session">{facts}</ul>'
         f'<ul class="counts" aria-label="Counts">{counts}</ul>{notes}'
         "</header>\n"
@@ -399,7 +399,7 @@ def _facts(exported: Exported) -> Iterator[str]:
     named = " ".join(filter(None, (agent, run.agent_version)))
     project = _project(run) + (f" ⎇ {run.branch}" if run.branch else "")
     for fact in (named, run.model, project.strip(), (run.session_id or "")[:8], exported.name):
-        if fact and safe_line(fact) != page_title(exported):
+        if fact and safe_line(fact) != _page_title(exported):
             yield escaped(safe_line(fact))
     if date := time_with_zone(exported.timeline.first_ms):
         yield f"<time>{escaped(date)}</time>"
@@ -460,16 +460,16 @@ _NAMES = {
 }
 
 
-def is_small(exported: Exported) -> bool:
+def _is_small(exported: Exported) -> bool:
     """Return whether the page has the whole transcript for readers without scripts."""
     return exported.timeline.size <= _SMALL
 
 
-def static_pieces(exported: Exported, rows: Rows) -> Iterator[str]:
+def _static_pieces(exported: Exported, rows: Rows) -> Iterator[str]:
     """Yield the content of the page for a reader without scripts."""
     yield "<noscript>\n"
     yield from _table(exported, rows)
-    if is_small(exported):
+    if _is_small(exported):
         yield '<section class="static"><h2>Transcript</h2>\n'
         for entry in exported.entries():
             yield _entry(rows.of(entry))
@@ -536,10 +536,10 @@ _ROWS_AT_ONCE = 200
 def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
     """Yield the pieces of the page. One chunk and its rows are in memory at a time."""
     rows = Rows(exported)
-    yield head(page_title(exported), script(), style()).encode()
+    yield head(_page_title(exported), script(), style()).encode()
     yield header(exported).encode()
     yield b'<main id="main">\n'
-    for piece in static_pieces(exported, rows):
+    for piece in _static_pieces(exported, rows):
         yield piece.encode()
     yield b"</main>\n"
     first_ms = exported.timeline.first_ms
@@ -550,7 +550,7 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
 
 def _contents(exported: Exported, rows: Rows, choices: Choices) -> Iterator[bytes]:
     """Yield the chunks, and the list of the entries in them piece by piece."""
-    chunks, listed = Chunks(compresses=not is_small(exported)), list[dict[str, Any]]()
+    chunks, listed = _Chunks(compresses=not _is_small(exported)), list[dict[str, Any]]()
     offsets, total = exported.session.transcript.offsets, exported.timeline.size
     for entry in exported.entries():
         row = rows.of(entry)

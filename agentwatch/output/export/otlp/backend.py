@@ -61,7 +61,7 @@ class Answer(NamedTuple):
     """Whether the next batches would be refused too."""
 
 
-def answer_to(spans: int, reply: Reply) -> Answer:
+def _answer_to(spans: int, reply: Reply) -> Answer:
     """Return what became of a batch by the answer of the backend. An answer that redirects, or that is a web
     page, does not come from a backend of OTLP: the exporter takes both for success."""
     status = reply.status
@@ -181,7 +181,7 @@ class Backend:
             return Answer(0, None, _reason(failure), ends=True)
         if reply is None:
             return Answer(0, None, "the request could not be made", ends=True)
-        answer = answer_to(len(spans), reply)
+        answer = _answer_to(len(spans), reply)
         is_accepted = result is SpanExportResult.SUCCESS
         return answer if is_accepted or not answer.accepted else answer._replace(accepted=0, ends=True)
 

@@ -29,7 +29,7 @@ from agentwatch.text.paths import is_windows
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 
 Value = str | int | float | bool
-MOST_NAME_COLUMNS = 200
+_MOST_NAME_COLUMNS = 200
 _MOST_INTEGER = (1 << 63) - 1
 _MOST_SPANS = 512
 _MOST_BYTES = 1_000_000
@@ -82,7 +82,7 @@ def attributes(values: Mapping[str, Value | None]) -> dict[str, Value]:
 
 def name_of(*words: str) -> SafeText:
     """Return the name of a span: words in one line of at most 200 columns."""
-    return cut(safe_line(" ".join(word for word in words if word)), MOST_NAME_COLUMNS)
+    return cut(safe_line(" ".join(word for word in words if word)), _MOST_NAME_COLUMNS)
 
 
 def batches(spans: Iterator[Span]) -> Iterator[list[Span]]:
@@ -108,7 +108,7 @@ _TRACE_BYTES = 16
 _SPAN_BYTES = 8
 
 
-class Ids:
+class _Ids:
     """The ids of the trace of one run. `began_ms`, which may be None, separates two recordings of one session
     that was resumed."""
 
@@ -151,18 +151,18 @@ _MOST_TRIED = 1000
 _STEP_NS = 1000
 
 
-class Period(NamedTuple):
+class _Period(NamedTuple):
     """When something started and ended, in nanoseconds since the epoch."""
 
     start: int
     end: int
 
-    def around(self, other: Period) -> Period:
+    def around(self, other: _Period) -> _Period:
         """Return the period from the first start to the last end."""
-        return Period(min(self.start, other.start), max(self.end, other.end))
+        return _Period(min(self.start, other.start), max(self.end, other.end))
 
 
-class Clock:
+class _Clock:
     """The times of a session by one clock: the agent's if it has one, otherwise that of the arrivals. Arrival
     times are shifted to the agent's clock by the difference at the first call that has both. Without any
     time, the recording ends when its file was last written, and its calls follow each other by 1 µs."""
@@ -175,9 +175,9 @@ class Clock:
         """Whether the recording has any time."""
         written_ms = _valid(exported.modified_ms) or 1
         durations = (run.duration_of_turns_ms or 0 for run in self._session.runs)
-        self._written = Period(_before(written_ms, sum(durations)) * _NS, written_ms * _NS)
+        self._written = _Period(_before(written_ms, sum(durations)) * _NS, written_ms * _NS)
 
-    def run(self, number: int) -> Period:
+    def run(self, number: int) -> _Period:
         """Return when a run started and ended, by its own lines."""
         run = self._session.runs[number - 1]
         start_ms = self._shifted(run.began_seen_ms)
@@ -186,9 +186,9 @@ class Clock:
             return self._written
         if start_ms is None:
             start_ms = _before(end_ms, run.duration_of_turns_ms)
-        return Period(start_ms * _NS, max(start_ms, end_ms) * _NS)
+        return _Period(start_ms * _NS, max(start_ms, end_ms) * _NS)
 
-    def call(self, call: Call) -> Period:
+    def call(self, call: Call) -> _Period:
         """Return when a call started and ended. One that never ended, ends with the last event of its run."""
         start_ms, end_ms = _valid(call.started_ms), _valid(call.ended_ms)
         start_ms = self._at(call.started) if start_ms is None else start_ms
@@ -204,15 +204,15 @@ class Clock:
         start_ms = end_ms if start_ms is None else start_ms
         if start_ms is None or end_ms is None:
             start_ns = min(self._written.start + call.number * _STEP_NS, self._written.end)
-            return Period(start_ns, start_ns)
-        return Period(start_ms * _NS, max(start_ms, end_ms) * _NS)
+            return _Period(start_ns, start_ns)
+        return _Period(start_ms * _NS, max(start_ms, end_ms) * _NS)
 
-    def text(self, started_ms: int | None, ended_ms: int | None) -> Period | None:
+    def text(self, started_ms: int | None, ended_ms: int | None) -> _Period | None:
         """Return when a text was written; None unless the agent gave two different times for it."""
         start_ms, end_ms = _valid(started_ms), _valid(ended_ms)
         if start_ms is None or end_ms is None or end_ms <= start_ms:
             return None
-        return Period(start_ms * _NS, end_ms * _NS)
+        return _Period(start_ms * _NS, end_ms * _NS)
 
     def _last_ms(self, number: int) -> int | None:
         """Return the time of the last event of a run: the start of the next one, or the last time of all."""
@@ -288,7 +288,7 @@ def message_list(role: str, texts: Iterable[str]) -> str:
     return f"[{','.join(messages)}]"
 
 
-def payloads(feed: Feed, call: Call, cwd: str | None) -> tuple[str | None, str | None]:
+def _payloads(feed: Feed, call: Call, cwd: str | None) -> tuple[str | None, str | None]:
     """Return the arguments and the result of a call, each as text or JSON of at most 8 kB. A longer one is
     cut, and ends in `…`. A path inside the cwd becomes relative to it. What the recording does not contain is
     None."""
@@ -373,7 +373,7 @@ _ERRORS = frozenset({Outcome.FAILED, Outcome.REJECTED, Outcome.CANCELLED})
 _UNKNOWN = "unknown"
 
 
-class Facts:
+class _Facts:
     """The attributes of the spans of a session; an unknown attribute is None."""
 
     def __init__(self, exported: Exported) -> None:
@@ -405,7 +405,7 @@ class Facts:
             "gen_ai.agent.name": f"{self.agent(run)} subagent",
             "gen_ai.agent.id": call.call_id,
             "gen_ai.request.model": None,
-            "error.type": error_of(call),
+            "error.type": _error_of(call),
             "agentwatch.outcome": call.outcome.value,
         }
 
@@ -418,9 +418,9 @@ class Facts:
             "gen_ai.tool.name": call.tool or _UNKNOWN,
             "gen_ai.tool.call.id": call.call_id or None,
             "gen_ai.tool.type": "extension" if call.kind is ToolKind.MCP else "function",
-            "process.executable.name": program_of(call),
+            "process.executable.name": _program_of(call),
             "process.exit.code": call.exit_code,
-            "error.type": error_of(call),
+            "error.type": _error_of(call),
             "agentwatch.call": call.number,
             "agentwatch.kind": call.kind.value,
             "agentwatch.outcome": call.outcome.value,
@@ -430,7 +430,7 @@ class Facts:
 
     def call_content(self, call: Call) -> dict[str, Value | None]:
         """Return the attributes with the arguments and the result of a call."""
-        arguments, result = payloads(self._exported.feed, call, self._session.runs[call.run - 1].cwd)
+        arguments, result = _payloads(self._exported.feed, call, self._session.runs[call.run - 1].cwd)
         return {"gen_ai.tool.call.arguments": arguments, "gen_ai.tool.call.result": result}
 
     def step(self, number: int) -> dict[str, Value | None]:
@@ -456,12 +456,12 @@ class Facts:
         return {"gen_ai.conversation.id": run.session_id, "session.id": run.session_id}
 
 
-def program_of(call: Call) -> str | None:
+def _program_of(call: Call) -> str | None:
     """Return the first program of a command; None for other calls, and if the command does not name one."""
     return first_program(call.target) if call.kind is ToolKind.EXECUTE and call.target else None
 
 
-def error_of(call: Call) -> str | None:
+def _error_of(call: Call) -> str | None:
     """Return the kind of error of a call; None if it has not failed, or if that is unknown. An exit code
     other than 0 is an error, whatever the agent makes of it."""
     if call.exit_code:
@@ -469,7 +469,7 @@ def error_of(call: Call) -> str | None:
     return call.outcome.value if call.outcome in _ERRORS else None
 
 
-class RunTexts:
+class _RunTexts:
     """The prompts of a run and its last answer."""
 
     def __init__(self, cwd: str | None) -> None:
@@ -527,14 +527,14 @@ class Spans:
         self._exported = exported
         self._runs = exported.session.runs
         self._with_content, self._progress = choices.content, choices.progress
-        self._clock, self._facts = Clock(exported), Facts(exported)
+        self._clock, self._facts = _Clock(exported), _Facts(exported)
         began = began_ms(exported)
         self._ids = [
-            Ids(run.session_id or "", number, began[number - 1]) for number, run in enumerate(self._runs, 1)
+            _Ids(run.session_id or "", number, began[number - 1]) for number, run in enumerate(self._runs, 1)
         ]
-        self._periods: dict[int, Period] = {}
+        self._periods: dict[int, _Period] = {}
         """When the exported runs started and ended, by their numbers; unknown ones are left out."""
-        self._texts: dict[int, RunTexts] = {}
+        self._texts: dict[int, _RunTexts] = {}
         self._run = 1
         """The number of the run of the present entry."""
         self._step: _Step | None = None
@@ -582,7 +582,7 @@ class Spans:
             elif entry.call is not None:
                 yield from self._of_call(entry.call)
         if self._with_content and entry.parent is None and self._run <= len(self._runs):
-            self._texts.setdefault(self._run, RunTexts(self._cwd(self._run))).add(entry)
+            self._texts.setdefault(self._run, _RunTexts(self._cwd(self._run))).add(entry)
 
     def _of_step(self) -> Iterator[Span]:
         """Yield the span of the last texts, if the agent gave two different times for one of them."""
@@ -593,7 +593,7 @@ class Spans:
         periods = [period for period in written if period is not None]
         if not periods or step.run > len(self._runs):
             return
-        period = self._extend(step.run, Period(periods[0].start, periods[-1].end))
+        period = self._extend(step.run, _Period(periods[0].start, periods[-1].end))
         facts = self._facts.step(step.run)
         if self._with_content:
             facts["gen_ai.output.messages"] = output(step.entries, self._cwd(step.run))
@@ -621,7 +621,7 @@ class Spans:
             call,
             ids.call(call.call_id, call.number),
             self._parent(call.run, call.parent),
-            name_of("execute_tool", call.tool, program_of(call) or ""),
+            name_of("execute_tool", call.tool, _program_of(call) or ""),
             facts,
         )
         if call.kind is ToolKind.DELEGATE:
@@ -675,7 +675,7 @@ class Spans:
             self._ids[run - 1].run if caller is None else self._subagents.get(caller, self._ids[run - 1].run)
         )
 
-    def _extend(self, run: int, period: Period) -> Period:
+    def _extend(self, run: int, period: _Period) -> _Period:
         known = self._periods.get(run)
         self._periods[run] = period if known is None else known.around(period)
         return period

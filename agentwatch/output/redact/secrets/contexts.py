@@ -68,7 +68,7 @@ ADDRESSES = (
     _webhook("make", ".integromat.com", "/([a-z0-9]{20,60})"),
     _webhook("healthchecks", "hc-ping.com", f"/({_UUID}|[A-Za-z0-9_-]{{22}})"),
 )
-HEADERS = (
+_HEADERS = (
     Context("bearer token", "bearer", rf"(?i)bearer[ \t=:]{{1,4}}[\"']?{_CREDENTIALS}", "bearer"),
     Context("basic auth", "basic", r"(?i)basic[ \t]{1,4}[\"']?([A-Za-z0-9+/=_-]{8,1000})", "base64"),
     Context(
@@ -330,7 +330,7 @@ OPTIONS = (
     Context("password", ":6432:", f":6432:{_PGPASS}"),
     Context("password", ":*:", rf":\*:{_PGPASS}"),
 )
-SHAPES = (
+_SHAPES = (
     Context("telegram", ":aa", "[0-9]{6,12}:AA[A-Za-z0-9_-]{32,40}", inside=True),
     Context("mailchimp", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}\b", inside=True),
     Context("new relic", "nral", "[0-9a-f]{36,40}(?:FFFF)?NRAL", inside=True),
@@ -371,7 +371,7 @@ SHAPES = (
     ),
     Context("password hash", "{ssha", r"(?i)\{ssha[0-9]{0,3}\}[A-Za-z0-9+/=]{20,120}"),
 )
-PREFIXED = tuple(
+_PREFIXED = tuple(
     Context(
         "token",
         f"_{word}_",
@@ -394,7 +394,7 @@ PREFIXED = tuple(
     )
 )
 """Tokens of vendors that are in no table, in the form that most have chosen: `vendor_live_…`."""
-CONTEXTS = (*SHAPES, *PREFIXED, *ADDRESSES, *HEADERS, *OPTIONS)
+CONTEXTS = (*_SHAPES, *_PREFIXED, *ADDRESSES, *_HEADERS, *OPTIONS)
 
 
 _LEADING = re.compile("[^a-z0-9]{0,9}([a-z0-9]{0,99})")

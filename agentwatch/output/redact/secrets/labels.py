@@ -102,7 +102,7 @@ _LETTERS = "".join(sorted(head for head in _FOREIGN if not head.isascii()))
 _LETTER = re.compile(f"[{_LETTERS}{_LETTERS.upper()}]")
 
 
-def foreign_labels(text: str, heads: set[str]) -> Iterator[tuple[int, Category]]:
+def _foreign_labels(text: str, heads: set[str]) -> Iterator[tuple[int, Category]]:
     """Yield the end and the category of each label in a language other than English. `heads` are the first
     four characters of each of its words in ASCII, in lower case."""
     found = heads & _FOREIGN.keys()
@@ -356,7 +356,7 @@ def labelled_abroad(piece: str, text: str, heads: set[str]) -> Iterator[Found]:
     """Yield the values of a piece that have a label in a language other than English. `heads` are the first
     four characters of each of its words in ASCII, in lower case."""
     last, found = "", None
-    for end, category in foreign_labels(text, heads):
+    for end, category in _foreign_labels(text, heads):
         window = piece[end : end + _WINDOW]
         if text.startswith(_PARTICLES, end):
             window = f":{window[1:]}"

@@ -14,10 +14,10 @@ from agentwatch.output.redact.decoding import colours
 from agentwatch.output.redact.mask import Found
 from agentwatch.output.redact.secrets.values import has_placeholder, is_random, run_of
 
-ALNUM = "[A-Za-z0-9]"
+_ALNUM = "[A-Za-z0-9]"
 HEX = "[0-9a-f]"
 WORD = "[A-Za-z0-9_-]"
-BASE64 = "[A-Za-z0-9+/_-]"
+_BASE64 = "[A-Za-z0-9+/_-]"
 UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 
@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     """A format of tokens.
 
     Example:
-        >>> Rule("github", "ghp_ gho_ ghu_ ghs_ ghr_", ALNUM + "{36,255}").prefixes.split()[0]
+        >>> Rule("github", "ghp_ gho_ ghu_ ghs_ ghr_", _ALNUM + "{36,255}").prefixes.split()[0]
         'ghp_'
     """
 
@@ -41,9 +41,9 @@ class Rule(NamedTuple):
 
 # Tokens of documents, customers, maps, devices and everything else.
 
-BUSINESS = (
-    Rule("notion", "ntn_", ALNUM + "{40,60}"),
-    Rule("notion", "secret_", ALNUM + "{43}"),
+_BUSINESS = (
+    Rule("notion", "ntn_", _ALNUM + "{40,60}"),
+    Rule("notion", "secret_", _ALNUM + "{43}"),
     Rule("airtable", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     Rule("airtable", "key", "[A-Za-z0-9]{14}", weak=True),
     Rule("asana", "1/ 0/", "[0-9]{12,20}:[0-9a-f]{32}"),
@@ -59,12 +59,12 @@ BUSINESS = (
     Rule("dropbox", "sl.", "[A-Za-z0-9_=-]{40,200}", weak=True),
     Rule("mapbox", "sk. tk.", r"eyJ[A-Za-z0-9_-]{20,200}\.[A-Za-z0-9_-]{16,40}"),
     Rule("typeform", "tfp_", r"[A-Za-z0-9_.=-]{40,80}"),
-    Rule("adobe", "p8e- p8-", ALNUM + "{32}"),
-    Rule("adafruit", "aio_", ALNUM + "{28}"),
+    Rule("adobe", "p8e- p8-", _ALNUM + "{32}"),
+    Rule("adafruit", "aio_", _ALNUM + "{28}"),
     Rule("frameio", "fio-u-", "[A-Za-z0-9_=-]{60,70}"),
     Rule("zoho", "1000.", r"[0-9a-f]{32}\.[0-9a-f]{32}"),
     Rule("intra42", "s-s4t2ud- s-s4t2af-", HEX + "{64}"),
-    Rule("ubidots", "BBFF- BBUS- BBAU-", ALNUM + "{30}"),
+    Rule("ubidots", "BBFF- BBUS- BBAU-", _ALNUM + "{30}"),
     Rule("riot", "RGAPI-", UUID),
     Rule(
         "authress",
@@ -72,20 +72,20 @@ BUSINESS = (
         r"[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.(?:acc)?[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
     ),
     Rule("workos", "sk_", "[A-Za-z0-9]{50,120}", weak=True),
-    Rule("sanity", "sk", ALNUM + "{80,200}"),
-    Rule("fleetbase", "flb_live_ flb_test_", ALNUM + "{20,60}"),
+    Rule("sanity", "sk", _ALNUM + "{80,200}"),
+    Rule("fleetbase", "flb_live_ flb_test_", _ALNUM + "{20,60}"),
     Rule(
         "roblox",
         "_|WARNING:-DO-NOT-SHARE-THIS.--Sharing-this-will-allow-someone-to-log-in-as-you-and-to-steal-your-ROBUX-and-items.|_",
         WORD + "{100,1000}",
     ),
-    Rule("ngrok", "ak_ cr_", ALNUM + "{27,30}", weak=True),
+    Rule("ngrok", "ak_ cr_", _ALNUM + "{27,30}", weak=True),
     Rule("ngrok", "2", r"[A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}", weak=True),
     Rule("zuplo", "zpka_", "[0-9a-f]{32}_[0-9a-f]{8}"),
-    Rule("unkey", "unkey_", ALNUM + "{20,40}"),
+    Rule("unkey", "unkey_", _ALNUM + "{20,40}"),
     Rule("n8n", "n8n_api_", WORD + "{40,200}"),
     Rule("edge impulse", "ei_", HEX + "{64}"),
-    Rule("nightfall", "NF-", ALNUM + "{32}"),
+    Rule("nightfall", "NF-", _ALNUM + "{32}"),
     Rule("salad", "salad_cloud_", r"[A-Za-z0-9_]{1,60}_[A-Za-z0-9]{30,60}"),
     Rule("webflow", "ws-", HEX + "{64}"),
 )
@@ -93,7 +93,7 @@ BUSINESS = (
 
 # Tokens of clouds, hosts, databases and stores of secrets.
 
-CLOUDS = (
+_CLOUDS = (
     Rule("aws", "AKIA ASIA ABIA ACCA", "[A-Z2-7]{16}"),
     Rule("aws", "ABSK", "[A-Za-z0-9+/]{90,300}={0,2}"),
     Rule("aws", "bedrock-api-key-", "[A-Za-z0-9+/=]{30,600}"),
@@ -106,8 +106,8 @@ CLOUDS = (
     Rule("google", "1//0", WORD + "{40,200}"),
     Rule("google", "AQ.Ab", WORD + "{30,100}"),
     Rule("google", "AAAA", "[A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{140}"),
-    Rule("alibaba", "LTAI", ALNUM + "{12,26}", weak=True),
-    Rule("tencent", "AKID", ALNUM + "{13,40}", weak=True),
+    Rule("alibaba", "LTAI", _ALNUM + "{12,26}", weak=True),
+    Rule("tencent", "AKID", _ALNUM + "{13,40}", weak=True),
     Rule("yandex", "AQVN", WORD + "{35,38}", weak=True),
     Rule("yandex", "YCA YCM YCN YCO YCP", WORD + "{36,40}", weak=True),
     Rule("yandex", "t1.", r"[A-Za-z0-9_-]{1,200}={0,2}\.[A-Za-z0-9_-]{80,100}={0,2}"),
@@ -117,9 +117,9 @@ CLOUDS = (
     Rule("fly", "fo1_", WORD + "{40,60}"),
     Rule("fly", "fm1r_ fm2_ fm1a_", "[A-Za-z0-9+/=_,-]{60,1000}"),
     Rule("heroku", "HRKU-", "(?:AA" + WORD + "{56,60}|" + UUID + ")"),
-    Rule("render", "rnd_", ALNUM + "{28,40}", weak=True),
+    Rule("render", "rnd_", _ALNUM + "{28,40}", weak=True),
     Rule("vercel", "vcp_ vci_ vca_ vcr_ vck_", WORD + "{24,80}", weak=True),
-    Rule("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", ALNUM + "{36,60}"),
+    Rule("netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", _ALNUM + "{36,60}"),
     Rule("cloudflare", "v1.0-", HEX + "{24}-" + HEX + "{140,160}"),
     Rule("cloudflare", "cfk_ cfut_ cfat_", WORD + "{36,80}", weak=True),
     Rule("planetscale", "pscale_tkn_ pscale_oauth_ pscale_pw_ pscale_app_", r"[\w.=-]{30,70}"),
@@ -127,20 +127,20 @@ CLOUDS = (
     Rule("supabase", "sb_secret_", WORD + "{20,60}"),
     Rule("backblaze", "K001 K002 K003 K004 K005", "[A-Za-z0-9+/_-]{27}", weak=True),
     Rule("qovery", "qov_", WORD + "{30,100}"),
-    Rule("neon", "npg_", ALNUM + "{12,40}"),
+    Rule("neon", "npg_", _ALNUM + "{12,40}"),
     Rule("appwrite", "standard_", HEX + "{256}"),
-    Rule("neon", "napi_", ALNUM + "{40,80}"),
+    Rule("neon", "napi_", _ALNUM + "{40,80}"),
     Rule("mongodb", "mdb_sa_sk_ mdb_sa_id_", WORD + "{20,80}"),
     Rule("databricks", "dapi dose dsapi dkea ddap", HEX + "{32}(?:-[0-9])?"),
     Rule("aiven", "AVNS_", WORD + "{15,40}"),
     Rule("elastic", "essu_", "[A-Za-z0-9+/=]{40,200}"),
-    Rule("clickhouse", "4b1d", ALNUM + "{38}", weak=True),
+    Rule("clickhouse", "4b1d", _ALNUM + "{38}", weak=True),
     Rule("terraform", "atlasv1.", WORD + "{60,80}"),
     Rule("vault", "hvs. hvb. hvr.", WORD + "{20,400}"),
-    Rule("vault", "s.", ALNUM + "{24}", weak=True),
+    Rule("vault", "s.", _ALNUM + "{24}", weak=True),
     Rule("doppler", "dp.pt. dp.st. dp.ct. dp.sa. dp.said. dp.scim. dp.audit.", r"[A-Za-z0-9_.-]{30,120}"),
     Rule("pulumi", "pul-", HEX + "{40}"),
-    Rule("infracost", "ico-", ALNUM + "{32}", weak=True),
+    Rule("infracost", "ico-", _ALNUM + "{32}", weak=True),
     Rule(
         "1password",
         "A3-",
@@ -155,7 +155,7 @@ CLOUDS = (
     Rule("nebula", "dnkey-", "[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}"),
     Rule("openshift", "sha256~", WORD + "{43}"),
     Rule("rancher", "token-", "[a-z0-9]{5}:[a-z0-9]{54}"),
-    Rule("portainer", "ptr_", BASE64 + "{40,50}=?"),
+    Rule("portainer", "ptr_", _BASE64 + "{40,50}=?"),
     Rule("scalingo", "tk-us-", WORD + "{48}"),
     Rule("harness", "pat. sat.", r"[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
     Rule("convex", "prod: dev: preview:", r"[a-z]{3,12}-[a-z]{3,12}-[0-9]{1,4}\|[A-Za-z0-9+/=]{40,300}"),
@@ -164,7 +164,7 @@ CLOUDS = (
 
 # Tokens of code hosts, package registries, build services and tools of developers.
 
-CODE_HOSTS = (
+_CODE_HOSTS = (
     Rule("github", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9_.-]{36,600}"),
     Rule("github", "github_pat_", "[A-Za-z0-9_]{36,255}"),
     Rule("github", "v1.", HEX + "{40}"),
@@ -181,41 +181,41 @@ CODE_HOSTS = (
     Rule("bitbucket", "ATBB", "[A-Za-z0-9_=.-]{24,60}", weak=True),
     Rule("trello", "ATTA", HEX + "{64,80}"),
     Rule("sourcegraph", "sgp_ sgd_ slk_ sgs_", r"(?:[A-Za-z0-9]{16}_|local_)?[0-9a-f]{40,64}"),
-    Rule("npm", "npm_", ALNUM + "{36,60}"),
+    Rule("npm", "npm_", _ALNUM + "{36,60}"),
     Rule("pypi", "pypi-", "AgE[A-Za-z0-9_-]{50,1000}"),
     Rule("rubygems", "rubygems_", HEX + "{48}"),
     Rule("nuget", "oy2", "[a-z0-9]{43}"),
-    Rule("crates", "cio", ALNUM + "{32}", weak=True),
+    Rule("crates", "cio", _ALNUM + "{32}", weak=True),
     Rule("clojars", "CLOJARS_", "[A-Za-z0-9]{60}"),
     Rule("docker", "dckr_pat_ dckr_oat_", WORD + "{20,60}"),
-    Rule("jfrog", "AKCp", ALNUM + "{60,80}"),
-    Rule("jfrog", "cmVmdGtuOj cmVmdGtu", ALNUM + "{48,80}"),
+    Rule("jfrog", "AKCp", _ALNUM + "{60,80}"),
+    Rule("jfrog", "cmVmdGtuOj cmVmdGtu", _ALNUM + "{48,80}"),
     Rule("packagist", "packagist_", "[a-z]{2,8}_[0-9a-f]{40,90}"),
     Rule("packagist", "conductor_", HEX + "{40,80}"),
     Rule("circleci", "CCIPAT_ CCIPRJ_", "[A-Za-z0-9_]{20,100}"),
-    Rule("buildkite", "bkua_ bkct_ bkaj_ bkcq_", ALNUM + "{36,70}"),
+    Rule("buildkite", "bkua_ bkct_ bkaj_ bkcq_", _ALNUM + "{36,70}"),
     Rule("sonar", "sqp_ sqa_ squ_", HEX + "{40}"),
     Rule("snyk", "snyk_", r"[a-z]{3,4}\.[0-9a-f]{8}\.[A-Za-z0-9_.-]{20,200}"),
     Rule("octopus", "API-", "[A-Z0-9]{25,40}", weak=True),
     Rule("postman", "PMAK-", HEX + "{24}-" + HEX + "{34}"),
     Rule("postman", "PMAT-", "[0-9A-Z]{26}"),
     Rule("readme", "rdme_", "[a-z0-9]{60,80}"),
-    Rule("prefect", "pnu_ pnb_", ALNUM + "{36}"),
-    Rule("trigger", "tr_prod_ tr_dev_ tr_stg_ tr_pat_", ALNUM + "{20,60}"),
+    Rule("prefect", "pnu_ pnb_", _ALNUM + "{36}"),
+    Rule("trigger", "tr_prod_ tr_dev_ tr_stg_ tr_pat_", _ALNUM + "{20,60}"),
     Rule("chromatic", "chpt_", HEX + "{12,20}"),
     Rule("figma", "figd_ figo_ figu_ figoh_ figor_ figur_ figuh_", WORD + "{36,60}"),
-    Rule("linear", "lin_api_ lin_oauth_ lin_wh_", ALNUM + "{32,80}"),
+    Rule("linear", "lin_api_ lin_oauth_ lin_wh_", _ALNUM + "{32,80}"),
     Rule("launchdarkly", "sdk- api- mob-", UUID),
-    Rule("posthog", "phx_ phs_ phr_", ALNUM + "{40,80}"),
+    Rule("posthog", "phx_ phs_ phr_", _ALNUM + "{40,80}"),
     Rule("wakatime", "waka_", UUID),
-    Rule("statsig", "secret- console-", ALNUM + "{40,60}", weak=True),
+    Rule("statsig", "secret- console-", _ALNUM + "{40,60}", weak=True),
     Rule("configcat", "configcat-sdk-", r"[0-9]/[A-Za-z0-9_-]{22}/[A-Za-z0-9_-]{22}"),
-    Rule("lambdatest", "LT_", ALNUM + "{40,60}", weak=True),
+    Rule("lambdatest", "LT_", _ALNUM + "{40,60}", weak=True),
     Rule("codesandbox", "csb_v1_", WORD + "{40,60}"),
     Rule("bitrise", "bitpat_ bitwat_", WORD + "{40,100}"),
     Rule("depot", "depot_org_ depot_project_ depot_user_", HEX + "{40,80}"),
     Rule("devcycle", "dvc_server_ dvc_client_ dvc_mobile_", "[A-Za-z0-9_]{20,80}"),
-    Rule("flagsmith", "ser.", ALNUM + "{20,40}", weak=True),
+    Rule("flagsmith", "ser.", _ALNUM + "{20,40}", weak=True),
     Rule("unleash", "default: production: development: staging:", r"[a-z]{2,16}\.[0-9a-f]{40,64}"),
     Rule("growthbook", "secret_user_ secret_admin_ secret_readonly_", "[A-Za-z0-9+/_-]{20,80}"),
     Rule("retool", "retool_01", "[a-z0-9]{20,60}"),
@@ -233,7 +233,7 @@ CODE_HOSTS = (
 
 _DISCORD = r"[A-Za-z0-9]{21,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"
 
-MESSAGES = (
+_MESSAGES = (
     Rule(
         "slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xoxa-2-", "[A-Za-z0-9%/+=-]{10,255}"
     ),
@@ -243,15 +243,15 @@ MESSAGES = (
     Rule("discord", "mfa.", WORD + "{80,90}"),
     Rule("twilio", "SK AC", HEX + "{32}"),
     Rule("sendgrid", "SG.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
-    Rule("brevo", "xkeysib- xsmtpsib-", HEX + "{64}-" + ALNUM + "{16}"),
+    Rule("brevo", "xkeysib- xsmtpsib-", HEX + "{64}-" + _ALNUM + "{16}"),
     Rule("mailgun", "key- pubkey-", HEX + "{32}"),
     Rule("mandrill", "md-", WORD + "{22}", weak=True),
     Rule("mailersend", "mlsn.", HEX + "{64}"),
     Rule("resend", "re_", r"[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}", weak=True),
     Rule("intercom", "dG9rO", "[A-Za-z0-9+/]{50,70}={0,2}"),
     Rule("onesignal", "os_v2_app_ os_v2_org_", "[a-z0-9]{80,120}"),
-    Rule("facebook", "EAA", ALNUM + "{20,400}", weak=True),
-    Rule("instagram", "IGQV IGQW IGAA", ALNUM + "{60,300}"),
+    Rule("facebook", "EAA", _ALNUM + "{20,400}", weak=True),
+    Rule("instagram", "IGQV IGQW IGAA", _ALNUM + "{60,300}"),
     Rule("twitter", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{50,160}"),
     Rule("linkedin", "WPL_AP0. WPL_AP1.", r"[A-Za-z0-9.+/=]{14,60}"),
     Rule("linkedin", "AQV AQX AQU", WORD + "{120,600}"),
@@ -259,17 +259,17 @@ MESSAGES = (
     Rule("knock", "sk_", WORD + "{43}", weak=True),
     Rule("stytch", "secret-test- secret-live-", "[A-Za-z0-9_=-]{36}"),
     Rule("telnyx", "KEY01", r"[0-9A-F]{28,36}_[A-Za-z0-9]{20,30}"),
-    Rule("messagebird", "live_ test_", ALNUM + "{25}", weak=True),
+    Rule("messagebird", "live_ test_", _ALNUM + "{25}", weak=True),
     Rule("klaviyo", "pk_", HEX + "{32,34}"),
     Rule("beamer", "b_", "[a-z0-9=_-]{44}", weak=True),
-    Rule("tiktok", "act. clt. rft.", ALNUM + r"{40,100}![0-9]{1,6}(?:\.[a-z0-9]{1,4})?", weak=True),
+    Rule("tiktok", "act. clt. rft.", _ALNUM + r"{40,100}![0-9]{1,6}(?:\.[a-z0-9]{1,4})?", weak=True),
     Rule("twitch", "oauth:", "[a-z0-9]{30}"),
 )
 
 
 # Tokens of language models, search for agents, and experiments.
 
-MODELS = (
+_MODELS = (
     Rule(
         "base64",
         "Z2hwX Z2hzX Z2hvX Z2l0aHViX3BhdF c2stYW50L c2stcHJva eG94Yi eG94cC",
@@ -284,40 +284,40 @@ MODELS = (
     Rule("anthropic", "sk-ant-", WORD + "{20,250}"),
     Rule("openrouter", "sk-or-v1-", HEX + "{40,80}"),
     Rule("openai", "sk-proj- sk-svcacct- sk-admin- sk-None-", WORD + "{20,250}"),
-    Rule("openai", "sess-", ALNUM + "{40}"),
+    Rule("openai", "sess-", _ALNUM + "{40}"),
     Rule("langfuse", "sk-lf- pk-lf-", UUID),
     Rule("litellm", "sk-litellm-", WORD + "{16,100}"),
     Rule("helicone", "sk-helicone-", WORD + "{16,100}"),
     Rule("openai", "sk-", WORD + "{20,250}", weak=True),
-    Rule("groq", "gsk_", ALNUM + "{40,64}"),
-    Rule("xai", "xai- xai-token-", ALNUM + "{60,100}"),
-    Rule("perplexity", "pplx-", ALNUM + "{40,64}"),
-    Rule("replicate", "r8_", ALNUM + "{37,40}"),
-    Rule("hugging face", "hf_ api_org_", ALNUM + "{32,40}"),
+    Rule("groq", "gsk_", _ALNUM + "{40,64}"),
+    Rule("xai", "xai- xai-token-", _ALNUM + "{60,100}"),
+    Rule("perplexity", "pplx-", _ALNUM + "{40,64}"),
+    Rule("replicate", "r8_", _ALNUM + "{37,40}"),
+    Rule("hugging face", "hf_ api_org_", _ALNUM + "{32,40}"),
     Rule("hugging face", "hf_oauth_", WORD + "{30,400}"),
     Rule("cursor", "key_ crsr_", HEX + "{64}"),
     Rule("elevenlabs", "sk_", HEX + "{48}"),
-    Rule("fireworks", "fw_", ALNUM + "{20,40}", weak=True),
+    Rule("fireworks", "fw_", _ALNUM + "{20,40}", weak=True),
     Rule("nvidia", "nvapi-", WORD + "{60,80}"),
-    Rule("cerebras", "csk-", ALNUM + "{40,64}"),
+    Rule("cerebras", "csk-", _ALNUM + "{40,64}"),
     Rule("voyage", "pa- al-", WORD + "{43}", weak=True),
     Rule("jina", "jina_", WORD + "{50,80}"),
     Rule("langsmith", "lsv2_pt_ lsv2_sk_ ls__", "[0-9a-f]{32}(?:_[0-9a-f]{10})?"),
     Rule("wandb", "wandb_v1_", WORD + "{40,120}"),
     Rule("tavily", "tvly-", WORD + "{30,70}"),
     Rule("firecrawl", "fc-", HEX + "{32}"),
-    Rule("apify", "apify_api_", ALNUM + "{34,50}"),
+    Rule("apify", "apify_api_", _ALNUM + "{34,50}"),
     Rule("brave", "BSA", WORD + "{28}", weak=True),
-    Rule("modal", "ak- as-", ALNUM + "{22}", weak=True),
+    Rule("modal", "ak- as-", _ALNUM + "{22}", weak=True),
     Rule("pinecone", "pcsk_", WORD + "{40,90}"),
     Rule("e2b", "e2b_ sk_e2b_", HEX + "{40}"),
-    Rule("llamacloud", "llx-", ALNUM + "{40,60}"),
+    Rule("llamacloud", "llx-", _ALNUM + "{40,60}"),
     Rule("context7", "ctx7sk-", WORD + "{30,60}"),
     Rule("together", "tgp_v1_", WORD + "{40,60}"),
     Rule("browserbase", "bb_live_ bb_test_", WORD + "{20,60}"),
     Rule("logfire", "pylf_v1_", "[a-z]{2}_[A-Za-z0-9]{30,60}"),
-    Rule("friendli", "flp_", ALNUM + "{40,60}"),
-    Rule("mem0", "m0-", ALNUM + "{40}"),
+    Rule("friendli", "flp_", _ALNUM + "{40,60}"),
+    Rule("mem0", "m0-", _ALNUM + "{40}"),
     Rule("braintrust", "bt-st- sk-bt-", WORD + "{30,80}"),
     Rule("letta", "sk-let-", WORD + "{40,200}"),
     Rule("anyscale", "esecret_ aph0_", "[A-Za-z0-9]{20,80}"),
@@ -326,7 +326,7 @@ MODELS = (
 
 # Tokens of payments, shops, banks and coins.
 
-MONEY = (
+_MONEY = (
     Rule(
         "stripe",
         "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_ ek_live_ ek_test_",
@@ -341,28 +341,28 @@ MONEY = (
     Rule("plaid", "public-sandbox- public-development- public-production- link-production-", UUID),
     Rule("gocardless", "live_ sandbox_", WORD + "{40}", weak=True),
     Rule("lob", "live_ test_", "(?:pub_)?[0-9a-f]{31,35}", weak=True),
-    Rule("mollie", "live_ test_ access_", ALNUM + "{30,40}", weak=True),
+    Rule("mollie", "live_ test_ access_", _ALNUM + "{30,40}", weak=True),
     Rule("shippo", "shippo_live_ shippo_test_", HEX + "{40}"),
-    Rule("easypost", "EZAK EZTK", ALNUM + "{54}"),
+    Rule("easypost", "EZAK EZTK", _ALNUM + "{54}"),
     Rule("flutterwave", "FLWSECK- FLWSECK_TEST- FLWPUBK- FLWPUBK_TEST-", "[0-9A-Za-z]{12,40}(?:-X)?"),
-    Rule("razorpay", "rzp_live_ rzp_test_", ALNUM + "{14}"),
+    Rule("razorpay", "rzp_live_ rzp_test_", _ALNUM + "{14}"),
     Rule("checkout", "sk_ sk_test_ sk_sbox_", r"(?:" + UUID + r"|[a-z0-9]{26}[a-z0-9*]?)", weak=True),
     Rule("duffel", "duffel_test_ duffel_live_", "[A-Za-z0-9_=-]{43}"),
-    Rule("asaas", "$aact_", ALNUM + "{10}[A-Za-z0-9_:-]{20,300}"),
+    Rule("asaas", "$aact_", _ALNUM + "{10}[A-Za-z0-9_:-]{20,300}"),
     Rule("asaas", "$aact_prod_ $aact_hmlg_", "[A-Za-z0-9:_=-]{20,300}"),
     Rule("paddle", "pdl_live_apikey_ pdl_sdbx_apikey_ pdl_ntfset_", "[A-Za-z0-9_]{26,90}"),
     Rule("midtrans", "SB-Mid-server- Mid-server- SB-Mid-client-", WORD + "{16,40}"),
     Rule("mercadopago", "APP_USR-", "[0-9]{10,20}-[0-9]{6}-[0-9a-f]{32}-[0-9]{5,12}"),
     Rule("mercadopago", "APP_USR- TEST-", UUID),
     Rule("omise", "skey_ skey_test_ pkey_test_", "(?:test_)?[a-z0-9]{19,24}", weak=True),
-    Rule("xendit", "xnd_production_ xnd_development_", ALNUM + "{30,80}"),
-    Rule("brex", "bxt_", ALNUM + "{30,80}"),
+    Rule("xendit", "xnd_production_ xnd_development_", _ALNUM + "{30,80}"),
+    Rule("brex", "bxt_", _ALNUM + "{30,80}"),
     Rule("polar", "polar_oat_ polar_pat_ polar_whs_", WORD + "{30,80}"),
     Rule("shopify", "shpat_ shpca_ shppa_ shpss_ shptka_ shpua_ shpit_ shprt_", "[0-9a-fA-F]{32}"),
     Rule("adyen", "AQE", r"[A-Za-z0-9]{3,12}[A-Za-z0-9+/=.*-]{40,200}", weak=True),
-    Rule("settlemint", "sm_aat_ sm_pat_ sm_sat_", ALNUM + "{16}"),
+    Rule("settlemint", "sm_aat_ sm_pat_ sm_sat_", _ALNUM + "{16}"),
     Rule("clerk", "sk_live_ sk_test_", WORD + "{20,60}"),
-    Rule("conekta", "key_", ALNUM + "{22,24}", weak=True),
+    Rule("conekta", "key_", _ALNUM + "{22,24}", weak=True),
     Rule("wix", "IST.", "eyJ[A-Za-z0-9_.-]{60,1000}"),
     Rule("ebay", "PRD- SBX-", "[0-9a-f]{8,12}(?:-[0-9a-f]{4}){4}"),
     Rule("ebay", "v^1.1#", "[A-Za-z0-9+/=#^_.-]{60,1000}"),
@@ -370,7 +370,7 @@ MONEY = (
     Rule("nostr", "nsec1", "[02-9ac-hj-np-z]{58}"),
     Rule("coinbase", "organizations/", UUID + "/apiKeys/" + UUID),
     Rule("revolut", "oa_prod_ oa_sand_", "[A-Za-z0-9_-]{40,60}"),
-    Rule("sumup", "sup_sk_", ALNUM + "{32,48}"),
+    Rule("sumup", "sup_sk_", _ALNUM + "{32,48}"),
     Rule("klarna", "klarna_live_api_ klarna_test_api_ klarna_playground_api_", "[A-Za-z0-9+/=_-]{40,400}"),
     Rule("cashfree", "cfsk_ma_test_ cfsk_ma_prod_", HEX + "{32}_" + HEX + "{8}"),
 )
@@ -378,14 +378,14 @@ MONEY = (
 
 # Tokens of monitoring, logs and errors.
 
-WATCHING = (
+_WATCHING = (
     Rule("new relic", "NRAK- NRAA- NRBR- NRIQ- NRSP- NRRA- NRII-", "[A-Za-z0-9_-]{24,42}"),
     Rule("new relic", "NRJS-", HEX + "{19}"),
-    Rule("datadog", "ddapp_ ddpat_ ddsat_ ddapi_", ALNUM + "{30,60}"),
+    Rule("datadog", "ddapp_ ddpat_ ddsat_ ddapi_", _ALNUM + "{30,60}"),
     Rule("datadog", "pub", HEX + "{32}"),
     Rule("sentry", "sntrys_", "eyJ[A-Za-z0-9+/=]{20,500}(?:_[A-Za-z0-9+/=]{20,100})?"),
     Rule("sentry", "sntryu_ sntryi_ sntrya_", HEX + "{64}"),
-    Rule("grafana", "glsa_", ALNUM + "{32}_[A-Fa-f0-9]{8}"),
+    Rule("grafana", "glsa_", _ALNUM + "{32}_[A-Fa-f0-9]{8}"),
     Rule("grafana", "glc_", "[A-Za-z0-9+/]{32,400}={0,3}"),
     Rule("grafana", "eyJrIjoi", "[A-Za-z0-9+/_-]{50,400}={0,3}"),
     Rule("honeycomb", "hcaik_ hcamk_ hcalk_ hcbik_ hcxik_", "[a-z0-9]{26,70}"),
@@ -398,20 +398,20 @@ WATCHING = (
     Rule("checkly", "cu_ sv_", HEX + "{32}"),
     Rule("incident", "inc_", HEX + "{60,70}"),
     Rule("pagerduty", "pdus+ pdeu+", r"[A-Za-z0-9+_-]{12,60}"),
-    Rule("segment", "sgp_", ALNUM + "{64}"),
+    Rule("segment", "sgp_", _ALNUM + "{64}"),
     Rule("svix", "sk_ testsk_", r"[A-Za-z0-9_-]{24,40}\.(?:us|eu|in|au|ca)"),
-    Rule("healthchecks", "hcw_ hcr_", ALNUM + "{28}"),
+    Rule("healthchecks", "hcw_ hcr_", _ALNUM + "{28}"),
 )
 
 
 RULES: tuple[Rule, ...] = (
-    *MODELS,
-    *CLOUDS,
-    *CODE_HOSTS,
-    *MONEY,
-    *MESSAGES,
-    *WATCHING,
-    *BUSINESS,
+    *_MODELS,
+    *_CLOUDS,
+    *_CODE_HOSTS,
+    *_MONEY,
+    *_MESSAGES,
+    *_WATCHING,
+    *_BUSINESS,
 )
 
 

@@ -93,7 +93,7 @@ _UNLIKE = re.compile(
 _LEAST_TOKEN_LENGTH, _MOST_TOKEN_LENGTH = 15, 128
 
 
-def of_providers(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
+def _of_providers(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
     """Yield the generated values that follow the name of a vendor in the same line. `heads` are the first
     four characters of each of its words, in lower case."""
     for head in heads & _BY_HEAD.keys():
@@ -147,7 +147,7 @@ _HEAD = "eyJ"
 _FEWEST, _MOST = 3, 5
 
 
-def key_blocks(text: str) -> Iterator[Found]:
+def _key_blocks(text: str) -> Iterator[Found]:
     """Yield the blocks of private keys in a plain text: to the end line, or to the last line of base64."""
     if not any(literal in text for literal in _BEGIN_LITERALS):
         return
@@ -214,7 +214,7 @@ def _is_body(text: str, start: int, end: int) -> bool:
     return True
 
 
-def signed_tokens(piece: str) -> Iterator[Found]:
+def _signed_tokens(piece: str) -> Iterator[Found]:
     """Yield the JSON web tokens of a piece: parts of base64 with dots between, the first a JSON object."""
     at = piece.find(_HEAD)
     while at >= 0:
@@ -375,7 +375,7 @@ def _in_text(text: str, view: str = "") -> list[Found]:
     """Return the secrets of a text, in no order. They may overlap. `view` is the same as a plain text, if it
     was made."""
     view = view or plain(text)
-    found = [*key_blocks(view), *cells(view)]
+    found = [*_key_blocks(view), *cells(view)]
     for start in range(0, len(view), _STEP):
         first = max(0, start - _BEFORE)
         piece = slice(first, start + _STEP + _OVERLAP)
@@ -394,11 +394,11 @@ def _in_piece(piece: str, text: str) -> Iterator[Found]:
     long_words = {word.decode("ascii") for word in words if len(word) > LONG_WORD}
     yield from tokens(piece, long_words, heads)
     if "eyJ" in piece:
-        yield from signed_tokens(piece)
+        yield from _signed_tokens(piece)
     lower = piece.lower()
     heads = {head.lower() for head in heads}
     yield from surrounded(piece, lower, heads, max(map(len, long_words), default=LONG_WORD))
     yield from labelled(piece, lower)
     yield from labelled_abroad(piece, text, heads)
     yield from shown(piece, heads)
-    yield from of_providers(piece, lower, heads)
+    yield from _of_providers(piece, lower, heads)

@@ -113,7 +113,7 @@ _LONGEST = 4096
 _PASSWORD_ENTROPY, _TOKEN_ENTROPY = 2.25, 2.8
 
 
-def entropy(value: str) -> float:
+def _entropy(value: str) -> float:
     """Return the bits for each character of a value, as its own characters are distributed."""
     size = len(value)
     return -sum(count / size * log2(count / size) for count in Counter(value).values()) if size else 0.0
@@ -181,7 +181,7 @@ def _is_path(value: str) -> bool:
     )
 
 
-def is_uuid(value: str) -> bool:
+def _is_uuid(value: str) -> bool:
     """Return whether a value is a UUID."""
     return _UUID.fullmatch(value) is not None
 
@@ -194,7 +194,7 @@ def is_random(value: str, least: int = 16) -> bool:
         and not is_code(value)
         and sum(map(str.isalpha, value)) > 1
         and not is_placeholder(value)
-        and entropy(value) >= _TOKEN_ENTROPY
+        and _entropy(value) >= _TOKEN_ENTROPY
         and not _HASH_NAME.match(value)
         and not _DATE.match(value)
         and _is_mixed(value)
@@ -207,7 +207,7 @@ def is_password(value: str) -> bool:
         return False
     letters = sum(map(str.isalpha, value))
     digits = sum(map(str.isdigit, value))
-    if entropy(value) < _PASSWORD_ENTROPY or is_placeholder(value):
+    if _entropy(value) < _PASSWORD_ENTROPY or is_placeholder(value):
         return False
     if is_code(value) and (value[0] != "/" or is_name(value)):
         return False
@@ -227,7 +227,7 @@ def is_password(value: str) -> bool:
 def is_chosen_word(value: str, *, plain: bool) -> bool:
     """Return whether a value of letters alone may be a password that a person chose, after the label of one.
     `plain` says whether the syntax leaves it open that the value is a name in code."""
-    if len(value) < _SHORTEST_WORD or entropy(value) < _PASSWORD_ENTROPY or is_placeholder(value):
+    if len(value) < _SHORTEST_WORD or _entropy(value) < _PASSWORD_ENTROPY or is_placeholder(value):
         return False
     if plain and _CODE_WORD.match(value):
         return False
@@ -256,7 +256,7 @@ def is_name(value: str) -> bool:
 
 def _is_mixed(value: str) -> bool:
     """Return whether digits and cases change too often for words."""
-    if is_uuid(value):
+    if _is_uuid(value):
         return True
     parts = _PART.findall(value)
     size = sum(map(len, parts))
