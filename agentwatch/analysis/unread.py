@@ -17,9 +17,10 @@ from agentwatch.feed.feed import Feed, Timeline
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import line_counts, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns
+from agentwatch.text.signs import MINUS
 
 # The failures that are still open: failed calls that were not repeated successfully.
 
@@ -343,7 +344,7 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
         return SafeText("")
     count, added, removed = _changed_files(session, since)
     files = plural(count, "file") if count else ""
-    changed = " ".join(filter(None, (files, f"+{added}" if added else "", f"−{removed}" if removed else "")))
+    changed = " ".join(filter(None, (files, line_counts(added or None, removed or None, MINUS))))
     words = ", ".join(filter(None, (*_counts(new), changed, ending_words(session, new))))
     span = duration_words(now_ms - (now_ms if since.at_ms is None else since.at_ms))
     return SafeText(f"{span} away: {words or plural(new.events, 'event')}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
@@ -375,18 +374,13 @@ class RibbonPiece(NamedTuple):
     """The index of the verdict; None for the `…` in place of others."""
 
 
-def ribbon(verdicts: Sequence[CallVerdict], width: int) -> SafeText:
-    """Return the newest verdicts that fit into `width` columns; `…` replaces the older ones. A red verdict
-    has the number of tests that failed, if it is known. `✓?` means that a file changed since."""
-    return SafeText(" ".join(piece.words for piece in ribbon_pieces(verdicts, width)))
-
-
 def ribbon_pieces(
     verdicts: Sequence[CallVerdict], width: int, chosen: int | None = None
 ) -> list[RibbonPiece]:
     """Return the words of the ribbon, which are drawn with a blank between two. The newest verdict is the
-    last. `chosen` is the index of a verdict that must be among them; None for the newest. If they do not all
-    fit, half of the ribbon is for the newer ones."""
+    last; `…` replaces those that do not fit. A red verdict has the number of tests that failed, if it is
+    known; `✓?` means that a file changed since. `chosen` is the index of a verdict that must be among them;
+    None for the newest. If they do not all fit, half of the ribbon is for the newer ones."""
     pieces = _pieces_before(verdicts, len(verdicts), width)
     if chosen is None or any(piece.at is not None and piece.at <= chosen for piece in pieces):
         return pieces
@@ -394,13 +388,6 @@ def ribbon_pieces(
     while end < len(verdicts) and (room := room - len(_ribbon_word(verdicts[end])) - 1) >= 0:
         end += 1
     return _pieces_before(verdicts, max(end, chosen + 1), width)
-
-
-def beside(verdicts: Sequence[CallVerdict], moment: int, step: int) -> CallVerdict | None:
-    """Return the first verdict after a moment (`step` 1), or the last before it (-1); None without one."""
-    moments = [each.moment for each in verdicts]
-    index = bisect_right(moments, moment) if step > 0 else bisect_left(moments, moment) - 1
-    return verdicts[index] if 0 <= index < len(verdicts) else None
 
 
 def _pieces_before(verdicts: Sequence[CallVerdict], end: int, width: int) -> list[RibbonPiece]:

@@ -28,7 +28,7 @@ from agentwatch.output.redact.secrets.scanner import find
 from agentwatch.recording.alarms import rule_words
 from agentwatch.rules.alarms.events import Event
 from agentwatch.text.safe import SafeText, safe_line, safe_text
-from agentwatch.text.times import utc
+from agentwatch.text.times import utc_time
 
 MOST_SECONDS = 10.0
 """How long a command may run, and how long the commands that wait at the end are waited for."""
@@ -121,13 +121,12 @@ class Commands:
 
     def _data(self, event: Event, missed: int) -> bytes:
         """Return an event as a JSON object of less than 64 KB."""
-        at = utc(event.at_ms)
         members = {"version": 1} | {
             name: self._redacted(name, value) if isinstance(value, str) else value
             for name, value in event._asdict().items()
             if name != "at_ms"
         }
-        members["time"] = None if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+        members["time"] = utc_time(event.at_ms)
         return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
 
     def _redacted(self, name: str, whole: str) -> str:

@@ -31,7 +31,7 @@ from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
 from agentwatch.text.durations import seconds
 from agentwatch.text.safe import SafeText, cut, exact_line, safe_line, styled
-from agentwatch.text.times import utc
+from agentwatch.text.times import utc_time
 
 _SAID_COLUMNS = 240
 
@@ -188,8 +188,7 @@ def _arrived_ms(call: Call) -> float:
 
 def _time(at_ms: int | None) -> str:
     """Return the second of a time; `-` if unknown or outside the years 1970 to 9999."""
-    at = utc(at_ms)
-    return "-" if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    return utc_time(at_ms) or "-"
 
 
 def _run_outcome(run: Run) -> str:

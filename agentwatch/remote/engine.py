@@ -94,7 +94,7 @@ def cards_of(whose: str = "*") -> str:
 
 
 class Trouble(Enum):
-    """What can be done about the error of an engine."""
+    """What can be done about a `RemoteError`."""
 
     AWAY = "away"
     """It does not answer, or is not ready: try again later."""
@@ -105,7 +105,7 @@ class Trouble(Enum):
 
 
 class RemoteError(Exception):
-    """An engine did not do what it was asked; the message is one line for the user, and safe to print."""
+    """An engine or a host has failed or refused; the message is one line for the user, and safe to print."""
 
     def __init__(self, message: str, trouble: Trouble = Trouble.AWAY) -> None:
         super().__init__(message)

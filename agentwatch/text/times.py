@@ -93,6 +93,12 @@ def utc(epoch_ms: int | None) -> datetime | None:
     return datetime.fromtimestamp(epoch_ms // 1000, UTC)
 
 
+def utc_time(epoch_ms: int | None) -> str | None:
+    """Return a time in UTC, `2026-11-20T14:03:07Z`; None if it is unknown or outside 1970 to 9999."""
+    at = utc(epoch_ms)
+    return None if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
 def _zoned(epoch_ms: int | None) -> datetime | None:
     at = local(epoch_ms)
     try:

@@ -185,7 +185,6 @@ def delivery_in(reply: bytes) -> Delivery | None:
 
 _BUFFER = 1 << 20
 _INFO = b"INFO "
-_MOST_INFO = 1 << 20
 
 
 class GuardedTransport(Transport):

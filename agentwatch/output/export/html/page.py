@@ -43,6 +43,7 @@ from agentwatch.session.storage import Spill
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import about_dollars
 from agentwatch.text.durations import duration_words
+from agentwatch.text.paths import last_name
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import SIGNS
 from agentwatch.text.times import time_of_day, time_with_zone, zone_minutes
@@ -443,8 +444,7 @@ def _part(exported: Exported) -> Iterator[str]:
 
 
 def _project(run: Run) -> str:
-    cwd = (run.cwd or "").replace("\\", "/").rstrip("/")
-    return cwd.rpartition("/")[2] or cwd
+    return last_name(run.cwd or "").strip("/\\")
 
 
 # Without scripts: a table of the calls and the final answer; the whole transcript if it is short.
