@@ -316,8 +316,7 @@ class _Rereads:
         """The newest 1,000 episodes, by the number of their first call."""
 
     def add(self, number: int, first: int, times: int) -> None:
-        """Add a candidate that is not the first of its chain. `times` is how many candidates the chain
-        has."""
+        """Add a candidate, not the first of its chain; `times` is the number of candidates in the chain."""
         self._numbers.append(number)
         self._firsts.append(first)
         self._has_long = self._has_long or times >= LEAST

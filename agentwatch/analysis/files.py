@@ -110,8 +110,7 @@ class TouchedFile:
 
 
 class TouchedFiles:
-    """The files that the calls of a session read, changed or deleted. `first` is the number of calls that had
-    ended before the first one that is read. `update` reads the calls."""
+    """The files that the calls of a session read, changed or deleted after the first `first` calls."""
 
     def __init__(self, session: Session, first: int = 0) -> None:
         self._session = session

@@ -123,8 +123,8 @@ class Loops:
 
 
 def arguments_of(feed: Feed, call: Call) -> int | None:
-    """Return a hash of a call's arguments, read back from the recording. Return None if the recording does
-    not contain the arguments, or if their line exceeds 64 KiB and would take too long to read."""
+    """Return a hash of a call's arguments, read back; None if they are missing, or their line is over 64
+    KiB."""
     place = call.arguments_place
     if place is None or place.length > _MOST_ARGUMENT_BYTES:
         return None

@@ -281,8 +281,7 @@ def addressed(
 
 
 def is_known(moment: MomentSpec, session: Session, timeline: Timeline, bookmarks: Mapping[str, int]) -> bool:
-    """Return whether reading on cannot change the offset of the moment of an address. A percentage, the end
-    and a duration before it depend on the whole recording."""
+    """Return whether reading on cannot change the offset of a moment, as it does that of a percentage."""
     match moment:
         case End():
             return moment is End.START
@@ -335,8 +334,7 @@ class Part(NamedTuple):
 
 
 def part_of(asked: Asked, session: Session, timeline: Lines, bookmarks: Mapping[str, int]) -> Part | Problem:
-    """Return the part that is asked of a recording, or why the recording has no such part. The recording was
-    read to its end."""
+    """Return the part that is asked of a recording, which was read to its end, or why it has no such part."""
     start: int | Problem = 0
     until: int | Problem | None = None
     if asked.begin is not None:

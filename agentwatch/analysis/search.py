@@ -313,8 +313,7 @@ class Search:
         self.is_complete = True
 
     def first(self) -> Match | None:
-        """Return the first match after the start position, or else the last match before it; None without a
-        match, and before one is known."""
+        """Return the first match after the start, or else the last before it; None without one so far."""
         ahead = bisect_left(self.found, self._begin)
         if ahead < len(self.found):
             return self.found[ahead]

@@ -281,8 +281,7 @@ def limit_words(session: Session, now_ms: int | None) -> SafeText | None:
 
 
 def _asking_words(question: str, asked_ms: int | None, now_ms: int | None, more: str = "") -> SafeText:
-    """Return what the agent asks the user, and since when. The question is foreign text. `asked_ms` is by the
-    clock of `now_ms`."""
+    """Return what the agent asks, in foreign words, and since when, by the clock of `now_ms`."""
     words = cut(exact_line(question), _QUESTION_COLUMNS)
     return SafeText(f"asks: {words}{more}{_since(asked_ms, now_ms)}")
 

@@ -226,8 +226,7 @@ class Layout:
     only, so the moments of cells before the newest line do not change."""
 
     def __init__(self, axis: Axis, width: int, length: int) -> None:
-        """Lay out an axis. `width` is in cells, at least 1. `length` is the length of the scale, in its
-        positions."""
+        """Lay out an axis in `width` cells, at least 1; `length` is that of the scale, in its positions."""
         self._axis = axis
         self.width = width
         self.length = length
@@ -355,8 +354,7 @@ _AHEAD = "╌"
 
 
 class Bar:
-    """The bar of one session: a few comparisons per cell and frame, whatever the number of calls. `session`
-    is the whole one, not that of an earlier moment."""
+    """The bar of one whole session: a few comparisons per cell and frame, whatever the number of calls."""
 
     def __init__(self, session: Session, axis: Axis) -> None:
         self._session = session

@@ -112,8 +112,7 @@ class VerdictChanges:
         self._tools: dict[str, _OfTool] = {}
 
     def add(self, position: int, call: Call) -> None:
-        """Add an ended call, if it may have a verdict. `position` is the position of the call among the ended
-        calls."""
+        """Add an ended call at its position among the ended ones, if it may have a verdict."""
         if call.kind is not ToolKind.EXECUTE or call.ended is None:
             return
         if call.target and not only_reads(parts_of(call.target)):
@@ -337,8 +336,7 @@ def since_words(session: Session, since: Mark) -> SafeText:
 
 
 def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
-    """Return what happened while the user was away: `6:12 away: 14 calls, 1 failed, 3 files +41 −7`. Return
-    an empty text if nothing happened."""
+    """Return what happened while the user was away: `6:12 away: 14 calls, 1 failed`; empty if nothing did."""
     new = happened(session, since)
     if new.is_nothing:
         return SafeText("")
@@ -351,17 +349,9 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
 
 
 def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> SafeText:
-    """Return how far an earlier moment is behind the live end, in the longest form that fits.
-
-    The cost is constant. The forms, for a moment named `‖ as of 09:14:31`:
-
-    - `‖ as of 09:14:31 · 37 events, 6 calls, 1 failure behind live`
-    - `‖ as of 09:14:31 · 37 events behind live`
-    - `‖ as of 09:14:31 · 37 behind`
-    - `‖ as of 09:14:31`
-
-    A finished session is not live: `37 events before the end`.
-    """
+    """Return how far an earlier moment is behind the live end, in the longest form that fits, at constant
+    cost: `‖ as of 09:14:31 · 37 events, 6 calls, 1 failure behind live`, `… · 37 events behind live`, `… · 37
+    behind`, or the lead alone. A finished session is not live: `37 events before the end`."""
     new = happened(live, mark(shown, 0, None))
     failed = new.outcomes.get(Outcome.FAILED, 0)
     calls = plural(new.calls, "call") if new.calls else ""

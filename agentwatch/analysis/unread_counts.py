@@ -36,8 +36,7 @@ START = Mark(0, None, 0, 0, 0, (0,) * len(_NAMED), 0, 0, 0, 0)
 
 
 def mark(session: Session, offset: int, at_ms: int | None) -> Mark:
-    """Return the present counts of a session. `session` may be that of an earlier moment. `offset` is in
-    bytes."""
+    """Return the present counts of a session, also of an earlier moment; `offset` is in bytes."""
     return Mark(
         offset=offset,
         at_ms=at_ms,
@@ -95,8 +94,8 @@ def new_turns(session: Session, since: Mark) -> int:
 
 
 def ended_turns(session: Session) -> int:
-    """Return the number of turns that are over; a run that ended without a result counts as one. A stream
-    that ended without a run counts as one, too."""
+    """Return the number of turns that are over; what ended without a result or without a run counts as
+    one."""
     if not session.runs:
         return int(session.is_closed)
     return len(session.runs) - (not session.run.is_over) + session.continued_turns

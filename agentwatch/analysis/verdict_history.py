@@ -74,9 +74,8 @@ class ChangedFiles(NamedTuple):
 
 
 def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
-    """Return the files that calls have edited, created or deleted; what shell commands change is unknown.
-    `start` is the index of the first ended call after the earlier test run, `end` the index after the later
-    one."""
+    """Return the files that ended calls from `start` up to `end` have edited, created or deleted; what shell
+    commands change is unknown."""
     first = max(start, end - _MOST_CALLS)
     files: dict[str, TouchedFile] = {}
     for index in range(first, end):

@@ -37,8 +37,7 @@ def _own_folder(variable: str, default: str) -> Path:
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Write all of `data`. Raise `OSError` if the data cannot be written; `BrokenPipeError` if nobody reads
-    it any more."""
+    """Write all of `data`. Raise `OSError`, which is `BrokenPipeError` if nobody reads it any more."""
     left = memoryview(data)
     while left:
         left = left[os.write(fd, left) :]

@@ -105,8 +105,7 @@ class _PlayedGrowth:
 
 
 class PlayedFeed(Feed):
-    """The feed of a recording that a playhead plays. If it ends early, the session is unfinished. `agent` is
-    None to detect it."""
+    """The feed of a recording that a playhead plays; if it ends early, the session is unfinished."""
 
     def __init__(self, reader: LineReader, playhead: Playhead, agent: Agent | None = None) -> None:
         super().__init__(reader, agent)

@@ -105,8 +105,8 @@ def is_engine(words: str) -> bool:
 
 
 def parse_engine(words: str) -> tuple[EngineAddress, str]:
-    """Return the address of an engine, and the words behind its `/`, which name a session; empty without one.
-    Raise `Fault` if the words are not such an address, or contain a password."""
+    """Return an engine and the session behind its `/`, or empty; raise `Fault` for another form, or a
+    password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
     if has_password(place):
         raise Fault(

@@ -35,8 +35,7 @@ _NO_PATH = Path()
 
 
 def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before: Standing = UNKNOWN) -> Row:
-    """Return the row of a card. `session` is the session, as the subject of the card names it. `heard_ms` is
-    when the card was written, by our clock."""
+    """Return the row of a card that was written at `heard_ms`, by our clock."""
     standing = _standing(card, heard_ms)
     if standing.since_ms == heard_ms and before.state is standing.state:  # claimed to begin in the future
         standing = standing._replace(since_ms=before.since_ms)
@@ -63,8 +62,7 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
 
 
 def lost(row: Row, heard_ms: int) -> Row:
-    """Return the row of a session that ran, and whose machine is silent. `heard_ms` is when the card was
-    written, by our clock."""
+    """Return the row of a session that ran, whose machine is silent since `heard_ms`, by our clock."""
     return row._replace(lost_ms=heard_ms, standing=UNKNOWN._replace(since_ms=heard_ms, now=row.standing.now))
 
 

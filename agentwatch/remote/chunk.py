@@ -99,8 +99,8 @@ def headers_of(piece: Piece) -> dict[str, str]:
 
 
 def piece_of(headers: Mapping[str, str], payload: bytes) -> Piece | None:
-    """Return the piece that a message carries; None if its headers are not those of a piece. The headers are
-    foreign text: pairs that are not numbers are left out."""
+    """Return the piece that a message carries; None if its headers, which are foreign, are not those of a
+    piece."""
     if (end := headers.get(END)) is not None:
         return _ended(end)
     offset = _number(headers.get(OFFSET, ""))

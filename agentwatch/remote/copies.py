@@ -177,8 +177,7 @@ class LocalCopy:
     """A copy that this process uses. Its thread alone fills it."""
 
     def __init__(self, path: Path, origin_fd: int, origin: Origin) -> None:
-        """Use a copy whose lock is held; `new_copy` and `used_copy` do that. `origin_fd` is the file of its
-        origin, with a shared lock."""
+        """Use a copy whose lock is held; `origin_fd` is the file of its origin, with a shared lock."""
         self.path = path
         self._origin_fd = origin_fd
         self._fd: int | None = None
@@ -206,8 +205,7 @@ class LocalCopy:
         return self._fd is not None
 
     def hold(self) -> bool:
-        """Become the one that fills the copy; return False if another process does. Raise `OSError` if the
-        files cannot be opened."""
+        """Become the one that fills the copy; return False if another process does."""
         fd = _opened_for_writing(self.path)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -233,13 +231,11 @@ class LocalCopy:
         return self.origin
 
     def is_altered(self) -> bool:
-        """Return whether a complete copy has other bytes than when it was completed. Raise `OSError` if it
-        cannot be read."""
+        """Return whether a complete copy has other bytes than when it was completed."""
         return self.origin.is_complete and self.digest().hexdigest() != self.origin.sha256
 
     def begin_at(self, offset: int) -> None:
-        """Note that the first byte of the copy is the one at an offset of the recording. Raise `OSError` if
-        it cannot be written."""
+        """Note that the first byte of the copy is the one at an offset of the recording."""
         self.note(self.origin._replace(base=offset))
         if offset and self._times is not None:
             self._times.write((), [(0, offset)])
@@ -297,8 +293,7 @@ class LocalCopy:
 
 
 def new_copy(folder: Path, address: str, session: str, host: str = "") -> LocalCopy:
-    """Create an empty copy in a private folder. The folder is created if necessary. Raise `OSError` if a file
-    cannot be created."""
+    """Create an empty copy in a private folder, which is created if necessary."""
     files = new_session_files(folder)
     path = files.recording
     origin = Origin(address, session, host=host)
@@ -331,8 +326,7 @@ def used_copy(path: Path) -> LocalCopy | None:
 
 
 def remove(path: Path, origin_fd: int) -> bool:
-    """Remove all files of a copy, unless somebody else uses it; return whether it is removed. Raise `OSError`
-    if a file cannot be removed."""
+    """Remove all files of a copy, unless somebody else uses it; return whether it is removed."""
     try:
         fcntl.flock(origin_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -408,15 +402,13 @@ class Copies:
         return None
 
     def create(self, address: str, session: str, host: str = "") -> LocalCopy:
-        """Create an empty copy of a session, after removing old ones if they are too many. Raise `OSError` if
-        it cannot be created."""
+        """Create an empty copy of a session, after removing old ones if they are too many."""
         with suppress(OSError):
             self.has_room(0)
         return new_copy(self.folder, address, session, host)
 
     def has_room(self, more: int) -> bool:
-        """Return whether the copies may grow, after removing old ones that nobody uses if they must. They
-        grow by `more` bytes. Raise `OSError` if the disk cannot be asked."""
+        """Return whether the copies may grow by `more` bytes, after removing unused old ones if they must."""
         sizes = [(path, _whole_size(path)) for path in self._paths()]
         total, count = sum(size for _, size in sizes) + more, len(sizes)
         for path, size in reversed(sizes):

@@ -76,8 +76,7 @@ class EngineChannel:
         return self.pieces.sequence
 
     def card(self) -> SeenCard | None:
-        """Return the newest card of the session; None if it has none. Raise `RemoteError` if the engine does
-        not answer."""
+        """Return the newest card of the session; None if it has none."""
         for stored in _stored_cards(self._archive, str(self._session)):
             if stored.session == self._session and (card := decode(stored.data)) is not None:
                 self.host = card.host
@@ -100,9 +99,8 @@ class EngineChannel:
 
 
 def connected(login: Login, session: SessionName, copy: LocalCopy) -> EngineChannel:
-    """Connect to an engine for the bytes of a session that a copy does not have. The piece that the copy has
-    taken last is read again: an engine that was set back has another one there. Raise `Fault` if the extra is
-    not installed, and `RemoteError` if the engine cannot be reached, or refuses the login."""
+    """Connect for the bytes that a copy does not have. The piece that was taken last is read again: an engine
+    that was set back has another one there."""
     return EngineChannel(open_archive(login), session, copy.origin.sequence)
 
 
@@ -194,8 +192,7 @@ class Copying:
     def __init__(
         self, address: str, copy: LocalCopy, copies: Copies, connect: Connect, first: Channel | None = None
     ) -> None:
-        """Begin to fill a copy, unless it is complete. The copy is closed with this object. `first` is a
-        connection that is open already; None to connect."""
+        """Fill a copy, which is closed with this object; `first` is a connection that is open already."""
         self.address = address
         self._copy = copy
         self._copies = copies
@@ -421,8 +418,7 @@ def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Cop
 
 
 def known_copy(words: str, environ: Mapping[str, str]) -> Path | None:
-    """Return the path of the local copy of a session, or None without a copy. Nothing is connected. The
-    address has the whole name of the session."""
+    """Return the path of the local copy of a session by its whole address, or None; nothing is connected."""
     try:
         if is_engine(words):
             engine, session = parse_engine(words)

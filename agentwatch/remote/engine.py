@@ -88,8 +88,7 @@ def chunks_of(publisher: str = "*") -> str:
 
 
 def cards_of(whose: str = "*") -> str:
-    """Return the subject that covers the cards of a publisher, of all publishers, or of one session. `whose`
-    is the token of a publisher, `*` for all of them, or the name of one session."""
+    """Return the subject of the cards of a publisher, of all publishers (`*`), or of one session."""
     return f"{_CARDS}.{whose}" if "." in whose else f"{_CARDS}.{whose}.*"
 
 
@@ -113,14 +112,12 @@ class RemoteError(Exception):
 
 
 def unnamed(address: str, words: str) -> str:
-    """Return the words of an error without the address at their beginning. The address is `nats://HOST` or
-    `ssh://HOST`, also with a session behind it."""
+    """Return the words of an error without the address at their beginning."""
     return words.removeprefix(_place(address)).removeprefix(":").lstrip()
 
 
 def named(address: str, words: str) -> str:
-    """Return the words of an error with the address in front, unless they name it further behind. The address
-    is `nats://HOST` or `ssh://HOST`, also with a session behind it."""
+    """Return the words of an error with the address in front, unless they name it further behind."""
     rest = unnamed(address, words)
     return rest if _place(address) in rest else f"{address}: {rest}"
 
@@ -218,8 +215,7 @@ class Cards(Protocol):
     """Reads the newest card of each session, and then each card as it is written."""
 
     def next(self, seconds: float) -> list[StoredCard]:
-        """Return the cards that have arrived; empty if none arrives within the time. Raise `RemoteError` if
-        the cards cannot be read."""
+        """Return the cards that have arrived, perhaps none; raise `RemoteError` if they cannot be read."""
 
     @property
     def is_complete(self) -> bool:
@@ -237,12 +233,10 @@ class Archive(Protocol):
         """A line about the version of the engine; empty if there is nothing to say."""
 
     def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
-        """Return a reader of a session. `sequence` is that of the first piece that is wanted; 0 for the first
-        that the engine has."""
+        """Return a reader of a session from a sequence on; 0 for the first piece that the engine has."""
 
     def cards(self, whose: str = "*") -> Cards:
-        """Return a reader of cards. `whose` is the token of a publisher, `*` for all of them, or the name of
-        one session."""
+        """Return a reader of the cards of a publisher, of all publishers (`*`), or of one session."""
 
     def close(self) -> None:
         """Close the connection and all readers. It never raises, and never waits for longer than a second."""

@@ -45,8 +45,7 @@ class Channel(Protocol):
         """The sequence of the piece returned last, from which reading can continue; 0 if there are none."""
 
     def card(self) -> SeenCard | None:
-        """Return what is known about the session; None if nothing is. Raise `RemoteError` if the engine or
-        the host does not answer."""
+        """Return what is known about the session, or None; raise `RemoteError` without an answer."""
 
     def close(self) -> None:
         """Close the connection. It never raises."""

@@ -13,8 +13,7 @@ from agentwatch.remote.engine import Archive, Login, Sink
 
 
 def check_extra() -> None:
-    """Check that the client is installed, without importing it. Raise `Fault` if it is not; the message says
-    how to install it."""
+    """Check that the client is installed, without importing it; the `Fault` says how to install it."""
     found = importlib.util.find_spec("nats")
     if found is None or found.origin is None:  # a folder of this name is a package without an origin
         from agentwatch.base.extras import EXTRAS, install_command
@@ -23,8 +22,8 @@ def check_extra() -> None:
 
 
 def open_sink(login: Login, publisher: str) -> Sink:
-    """Connect as a publisher. Raise `Fault` if the extra is not installed, and `RemoteError` if the engine
-    cannot be reached, refuses the login, or would get it without TLS."""
+    """Connect as a publisher. Raise `Fault` without the extra, and `RemoteError` if the engine cannot be
+    used."""
     check_extra()
     from agentwatch.remote.nats.link import NatsSink
 
@@ -32,8 +31,8 @@ def open_sink(login: Login, publisher: str) -> Sink:
 
 
 def open_archive(login: Login) -> Archive:
-    """Connect as a watcher. Raise `Fault` if the extra is not installed, and `RemoteError` if the engine
-    cannot be reached, refuses the login, or would get it without TLS."""
+    """Connect as a watcher. Raise `Fault` without the extra, and `RemoteError` if the engine cannot be
+    used."""
     check_extra()
     from agentwatch.remote.nats.archive import NatsArchive
 

@@ -19,8 +19,7 @@ class Found(NamedTuple):
 
 
 def joined(found: list[Found]) -> list[Found]:
-    """Return spans sorted and without overlaps. Overlapping spans become one. It has the kind of the one that
-    comes first in the list."""
+    """Return spans in order; overlapping ones become one, of the kind that comes first in the list."""
     result: list[Found] = []
     rank = {id(each): at for at, each in enumerate(found)}
     ranks: list[int] = []

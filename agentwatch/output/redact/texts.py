@@ -563,8 +563,7 @@ _MOST_STRINGS = 40
 
 
 def shapes(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the shape of each line. A shape with a NUL is that of a line with a text. The lines have their
-    line ends."""
+    """Return the shape of each line, with its line end; one with a NUL is that of a line with a text."""
     return _VARYING.sub(b"", _TEXT.sub(_HOLE, b"".join(lines))).split(b"\n")
 
 

@@ -124,8 +124,7 @@ _MOST_PARSED = 1 << 22
 
 
 class Writer:
-    """Writes the lines of a recording into another file. `times` gets the arrival times of the written
-    lines."""
+    """Writes lines of a recording into another file; `times` gets the arrival times of the written lines."""
 
     def __init__(self, fd: int, times: ArrivalTimes, edits: Edits) -> None:
         self.report = Report()

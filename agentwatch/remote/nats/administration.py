@@ -168,8 +168,8 @@ def of_watcher(user: str) -> Permissions:
 
 
 def user_block(user: str, permissions: Permissions, password: str) -> str:
-    """Return the entry of a user in the `users` of a server's configuration. `password` is what the
-    configuration has for it: a bcrypt hash in quotes, or a variable."""
+    """Return a user's entry in a server's configuration; `password` is a quoted bcrypt hash, or a
+    variable."""
     lines = [f"{{ user: {_quoted(user)}, password: {password}, permissions: {{"]
     for name, subjects in zip(Permissions._fields, permissions, strict=True):
         listed = ", ".join(f'"{subject}"' for subject in subjects)
@@ -241,14 +241,12 @@ class Administrator:
         )
 
     def stream(self, name: str) -> Stream | None:
-        """Return a stream; None if the engine does not have it. Raise `RemoteError` if the engine does not
-        answer, or the user may not ask."""
+        """Return a stream; None if the engine does not have it. Raise `RemoteError` without an answer."""
         answer = self._stream(name)
         return None if answer is None else _stream(name, answer)
 
     def publishers(self) -> dict[str, int] | None:
-        """Return how many messages there are of each publisher; None if there are too many sessions. Raise
-        `RemoteError` if the engine does not answer, or the user may not ask."""
+        """Return how many messages there are of each publisher; None if there are too many sessions."""
         found = self.stream(STREAM)
         if found is None or found.sessions > _MOST_SUBJECTS:
             return None

@@ -366,8 +366,7 @@ class RawClient(Client):
         self._receivers: dict[int, Receiver] = {}
 
     async def receive(self, subject: str, receiver: Receiver) -> int:
-        """Subscribe, and return the number of the subscription. `receiver` is called in the client's thread
-        with each message."""
+        """Subscribe, and return the subscription's number; `receiver` is called in the client's thread."""
         self._receivers[self._sid + 1] = receiver  # messages may arrive before `subscribe` returns
         subscription = await self.subscribe(subject)
         return int(subscription._id)  # noqa: SLF001

@@ -80,8 +80,7 @@ class Connection:
             raise
 
     def request(self, subject: str, data: bytes = b"", headers: Mapping[str, str] | None = None) -> Message:
-        """Send a request, and return the answer. Raise `RemoteError` if it was refused, or there is no answer
-        within 2 s."""
+        """Send a request, and return the answer; `RemoteError` if it was refused or took over 2 s."""
         token = str(next(self._numbers))
         answer: Future[Message] = Future()
         self._run_soon(self._send(subject, data, headers, token, answer))
@@ -96,8 +95,7 @@ class Connection:
         return message
 
     def ask(self, subject: str, question: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Send a request of JetStream, and return the object in the answer. Raise `RemoteError` if it was
-        refused, or not answered."""
+        """Send a request of JetStream, and return the object in the answer."""
         data = b"" if question is None else orjson.dumps(question)
         return answer_in(self.request(subject, data))
 
@@ -259,8 +257,7 @@ class Connection:
 
 
 def answer_in(message: Message) -> dict[str, Any]:
-    """Return the object in an answer of JetStream. Raise `RemoteError` if it says that the request was
-    refused, or it is not an object."""
+    """Return the object in an answer of JetStream; raise `RemoteError` if it is an error, or no object."""
     answer = object_in(message)
     if "error" in answer:
         raise errors.of_answer(answer["error"])
@@ -268,8 +265,7 @@ def answer_in(message: Message) -> dict[str, Any]:
 
 
 def object_in(message: Message) -> dict[str, Any]:
-    """Return the object in an answer of JetStream, which may be an error. Raise `RemoteError` if it is not an
-    object."""
+    """Return the object in an answer of JetStream, also an error; raise `RemoteError` if it is none."""
     try:
         answer = orjson.loads(message.data)
     except ValueError:

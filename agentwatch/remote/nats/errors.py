@@ -64,8 +64,7 @@ def of_answer(error: object) -> RemoteError:
 
 
 def of_server(text: str, *, has_login: bool = True) -> RemoteError:
-    """Return the error in a line `-ERR '…'` of the server. `has_login` says whether a password, a token or a
-    key was given."""
+    """Return the error in a line `-ERR '…'` of the server; `has_login` says whether a secret was given."""
     words = plain(text).removeprefix("nats: ").strip("'")
     lowered = words.lower()
     if "permissions violation" in lowered:

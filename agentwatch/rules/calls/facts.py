@@ -23,8 +23,7 @@ _UNKNOWN = -1
 
 
 class Silences:
-    """The silences before the calls of a session, by the agent's clock; each entry is read once. Creating it
-    reads nothing."""
+    """The silences before the calls of a session, by the agent's clock; each entry is read once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -56,8 +56,7 @@ def _selecting(condition: Condition, facts: CallFacts) -> Matches:
 def filter_offers(
     text: str, facts: CallFacts, tools: Iterable[str], delegating: Callable[[], Sequence[Call]]
 ) -> list[Offer]:
-    """Return how the last word of a filter can continue: with fields, outcomes, or values of the session.
-    `text` ends at the cursor."""
+    """Return how the last word of a filter can continue; `text` ends at the cursor."""
     return offers(text, CALLS, partial(_values, facts, tools, delegating))
 
 

@@ -437,8 +437,7 @@ class _Forbidden:
         self._unknown: Counter[str] = Counter()
 
     def add(self, call: Call, *, is_known: bool) -> None:
-        """Count a call that matches, or one for which the result is unknown. The call has ended or can no
-        longer end."""
+        """Count an ended call that matches, or one for which the result is unknown."""
         if is_known:
             self._hits += 1
             if len(self._places) < MOST_VIOLATIONS:

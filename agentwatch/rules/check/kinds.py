@@ -144,8 +144,7 @@ def require(key: str, value: object, severity: Severity = Severity.ERROR) -> Req
 
 
 def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit:
-    """Return a limit. `value` is a number, or as text a number with its unit. Raise `RuleError` if there is
-    no such limit, or the value has the wrong kind."""
+    """Return a limit; `value` is a number, or as text a number with its unit. Raise `RuleError` otherwise."""
     amount = _member(Amount, key)
     measure = _MEASURES[amount]
     if isinstance(value, str):
@@ -160,8 +159,8 @@ def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit
 
 
 def by_options(forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]) -> list[Rule]:
-    """Return the rules of options: `tests=green`, `failed=5`. Raise `RuleError` if one of them cannot be
-    read; the reason names the option."""
+    """Return the rules of options: `tests=green`, `failed=5`. The reason of a `RuleError` names the
+    option."""
     rules: list[Rule] = [_by_option("--forbid", words, forbid) for words in forbids]
     found = [_by_option("--require", words, _required) for words in requires]
     rules += [rule for rule in found if rule is not None]

@@ -27,8 +27,7 @@ _SEVERITIES = [severity.value for severity in Severity]
 
 
 def starter_path(name: str) -> Path:
-    """Return the file of a set of rules that is shipped: `safe`. Raise `RuleError` if the name of the set is
-    unknown."""
+    """Return the file of a set of rules that is shipped: `safe`. Raise `RuleError` for another name."""
     known = {path.stem: path for path in sorted(_STARTERS.glob("*.toml"))}
     if name not in known:
         hint = did_you_mean(name, list(known)) or f"; known: {', '.join(known)}"
@@ -37,8 +36,8 @@ def starter_path(name: str) -> Path:
 
 
 def read_rules(path: Path) -> list[Rule]:
-    """Return the rules of a file, in its order. Raise `Fault` if the file cannot be read, is not TOML, or has
-    unknown keys, wrong values or no rule."""
+    """Return the rules of a file, in its order. Raise `Fault` if it cannot be read or is not a file of
+    rules."""
     try:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)

@@ -64,8 +64,8 @@ def starter() -> Iterator[SafeText]:
 
 
 def starter_of(feed: Feed, judge: Judge, name: str) -> Iterator[SafeText]:
-    """Yield the lines of a file of rules that hold in a session, with the session's figures as comments. The
-    feed was read to its end, and judged by `starting_rules`."""
+    """Yield a file of rules that hold in a session, judged by `starting_rules`, with its figures as
+    comments."""
     found = judge.judgements()
     yield from _head(f" of {cut(safe_line(name), 200)}")
     yield SafeText(f"# Programs that the session ran: {_programs(feed.session) or 'none'}.")
