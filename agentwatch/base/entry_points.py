@@ -26,8 +26,8 @@ class Group:
     """
 
     def __init__(self, name: str, words: str) -> None:
-        """Describe a group. Nothing is searched yet. `words` are what one of its plugins is called in
-        messages: `format plugin`."""
+        """`words` are what one of the plugins is called in messages: `format plugin`. Nothing is searched
+        yet."""
         self.name = name
         self._words = words
         self.problems: list[str] = []

@@ -31,13 +31,7 @@ class Fault(Exception):
     """
 
     def __init__(self, message: str, exit_code: int, more: Sequence[str] = ()) -> None:
-        """Create a fault.
-
-        Args:
-            message: What, where, and what to do, in one line.
-            exit_code: The exit code of a command that ends with it.
-            more: Further faults of the same request, one line each.
-        """
+        """`more` are further faults of the same request, one line each."""
         super().__init__(message)
         self.exit_code = exit_code
         self.more = more
@@ -55,15 +49,8 @@ class Signalled(BaseException):
 def reading(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn every error that a file of another program causes while it is read into an OSError that names it.
 
-    This is the edge between such files and everything that lists or opens sessions. A damaged file can make
-    any library raise anything: `sqlite3` a UnicodeDecodeError for its own message. One file must not end a
-    list of all sessions, so every exception is caught here, and its type is in the reason that is shown.
-
-    Args:
-        path: The file.
-
-    Raises:
-        OSError: The file cannot be read.
+    A damaged file can make any library raise anything: `sqlite3` a UnicodeDecodeError for its own message. One
+    file must not end a list of all sessions: every exception is caught here, and its type is shown.
     """
     try:
         yield

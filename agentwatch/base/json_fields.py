@@ -35,8 +35,8 @@ class Field(NamedTuple):
 
 
 def values_of(fields: Iterable[Field], source: object, **others: object) -> dict[str, Any]:
-    """Return the bounded attributes of an object by the names of fields. `others` has the values of the
-    fields that are not attributes of the object."""
+    """Return the bounded attributes of an object by the names of fields; `others` are not attributes of
+    it."""
     return {
         (name := field.name): field.bounded(others[name] if name in others else getattr(source, name))
         for field in fields

@@ -41,8 +41,7 @@ _MOST_PLACE = 60
 
 
 def reach(connection: _socket.socket, path: str) -> None:
-    """Connect to the socket at a path of any length. Raise `OSError` if no process listens at the path, or no
-    folder with a short path can be made."""
+    """Connect to the socket at a path of any length; raise `OSError` if no process listens there."""
     _with_short_path(path, 0, connection.connect)
 
 
@@ -112,8 +111,7 @@ def _remove(path: str, remove: Callable[[str], None]) -> None:
 
 
 def require_private(folder: str) -> None:
-    """Check that only this user can use a folder, and that it is not a link. Raise `OSError` if it does not
-    exist, or is open to others."""
+    """Raise `OSError` unless a folder exists, only this user can use it, and it is not a link."""
     status = os.lstat(folder)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise PermissionError(1, "other users can write in it, or it is a link", folder)

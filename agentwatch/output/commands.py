@@ -55,8 +55,7 @@ class Commands:
     """The commands of the rules. Each rule has a thread, which runs its command for one event at a time."""
 
     def __init__(self, report: Callable[[SafeText], object] | None = None) -> None:
-        """Run nothing yet. `report` is called with the first fault of each rule's command, in another
-        thread."""
+        """`report` is called with the first fault of each rule's command, in another thread."""
         self.faults: dict[str, OSError | None] = {}
         """Why the command of a rule has failed for the first time, by the words for the command."""
         self._report = report

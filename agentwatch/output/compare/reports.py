@@ -204,8 +204,7 @@ _ROWS_AT_ONCE = 500
 
 
 def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[bytes]:
-    """Yield a comparison of two runs as one JSON object in pieces, without a line end. `every` says whether
-    `rows` has the equal calls too."""
+    """Yield a comparison of two runs as one JSON object; with `every`, `rows` has the equal calls too."""
     divergence = comparison.first_divergence
     left_out = comparison.left_out
     yield encoded(
@@ -399,8 +398,7 @@ _SIGNS = {
 
 
 def step_lines(comparison: Comparison, *, every: bool, minus: str = "-") -> Iterator[StepLine | Gap]:
-    """Yield the differences with the calls around them. `every` says whether all equal calls are listed
-    too."""
+    """Yield the differences with the calls around them, or with all equal calls (`every`)."""
     listed = range(len(comparison.rows)) if every else _with_context(comparison)
     end = 0
     for index in (*listed, len(comparison.rows)):

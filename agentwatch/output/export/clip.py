@@ -71,8 +71,7 @@ class _SortedLines:
 def _sorted_lines(
     reader: LineReader, agent: Agent | None, start: int, earlier_calls: frozenset[str]
 ) -> _SortedLines:
-    """Sort the lines that a reader returns up to the end of a part. `earlier_calls` are the ids of the calls
-    that are open at the start."""
+    """Sort the lines of a reader up to the end of a part, at whose start `earlier_calls` are open."""
     found = _SortedLines()
     for events, place, *_ in _decoded(reader, agent):
         if place.offset >= start:

@@ -100,8 +100,8 @@ def ship_all(
 
 
 def main(arguments: list[str]) -> None:
-    """Ship a recording in a process of its own. `arguments` are the address, the publisher's token, whether
-    plain text is allowed, and the recording."""
+    """Ship a recording in a process of its own: address, publisher's token, whether plain text is allowed,
+    path."""
     address, publisher, transport, recording = arguments
     take_name(b"agentwatch-ship")
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):

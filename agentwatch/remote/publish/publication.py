@@ -79,8 +79,8 @@ def target_of(
 
 
 def target_in(environ: Mapping[str, str], address: str, publisher: str, *, plaintext: bool) -> Target:
-    """Return the target in the environment that another process has made of one. Raise `Fault` if the
-    credentials cannot be read any more."""
+    """Return the target that another process has put into the environment; `Fault` if its credentials are
+    gone."""
     login = Login(parse_engine(address)[0], credentials(environ), plaintext)
     return Target(login, publisher, environ)
 
@@ -93,8 +93,7 @@ _START = (
 
 
 def start_shipping(recording: Path, target: Target) -> int:
-    """Start a process that ships a recording, and return its id. Raise `OSError` if the process cannot be
-    started."""
+    """Start a process that ships a recording, and return its id."""
     login = target.login
     process = subprocess.Popen(
         [
@@ -174,8 +173,7 @@ class Publication:
         return len(self._forms) > 2
 
     def wait(self, most: float = float("inf")) -> bool:
-        """Wait until the engine has everything, but not too long; return whether it has. It waits at most
-        `most` seconds, if that is less than what the user has asked for."""
+        """Wait until the engine has everything, at most `most` seconds; return whether it has."""
         deadline = time.monotonic() + min(self._wait_seconds, most)
         while not self._is_over():
             if time.monotonic() >= deadline:

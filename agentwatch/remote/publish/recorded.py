@@ -231,8 +231,7 @@ class Recorded:
         return self.offset >= SESSION_BYTES and self.size > SESSION_BYTES
 
     def next_chunk(self, most: int) -> Chunk:
-        """Return the next bytes that may be sent; fewer if their arrival times need it. Raise `Unreadable` if
-        the file cannot be read."""
+        """Return the next bytes that may be sent; fewer if their arrival times need it."""
         with _reading():
             data = os.pread(self._fd, min(self.pending, most), self.offset)
         if not data:
@@ -257,8 +256,7 @@ class Recorded:
         return now < self._exit_code_due
 
     def end(self) -> Ended:
-        """Return the piece that says that the recording has ended. Raise `Unreadable` if the file cannot be
-        read."""
+        """Return the piece that says that the recording has ended."""
         process = self.process()
         code = None if process is None else process.exit_code
         with _reading():

@@ -287,7 +287,7 @@ class Shipper:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare to ship a recording. `shipped` is the session on the engine, and what the engine had of it
-        when that was noted last. `open_sink` connects to the engine; an RemoteError says that it cannot.
+        when that was noted last. `open_sink` connects to the engine; a RemoteError says that it cannot.
         `wait` waits for a number of seconds, and returns whether to end. `clock` is in seconds, and never
         goes backwards."""
         self.shipped = shipped

@@ -179,8 +179,7 @@ def forget(recording: Path) -> None:
 
 
 def unsent() -> list[Path]:
-    """Return the recordings that are not stored yet; none if the folder does not exist. Raise `OSError` if
-    the folder cannot be read, or is a link."""
+    """Return the recordings that are not stored yet; none if the folder does not exist."""
     try:
         folder = open_folder(_folder())
     except FileNotFoundError:

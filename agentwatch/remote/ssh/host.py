@@ -78,8 +78,7 @@ class NewTimes:
     """Reads a file of times line by line, no further than the bytes need."""
 
     def __init__(self, path: Path, start: int) -> None:
-        """Open the file; a missing file means that there are no times. Lines about bytes before `start` are
-        passed over."""
+        """Open the file, or have no times without it; lines about bytes before `start` are passed over."""
         self._start = start
         self._held = b""
         self._at = 0
@@ -290,11 +289,14 @@ def send_rows(version: str) -> None:
 
     All rows are sent once, and then each that changes, as lines of JSON:
 
-    | line | meaning | |---|---| | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the
-    clock of this machine | | `{"row": {…}}` | a session that is new or has changed | |
-    `{"gone": [AGENT, ID]}` | a session that is not listed any more | | `{"hidden": 12}` | the number of old
-    sessions that are not sent | | `{"complete": true}` | all sessions were sent once | | `{"now_ms": …}` | a
-    sign of life, every 10 s |
+    | line | meaning |
+    |---|---|
+    | `{"protocol": 1, "agentwatch": "0.3.0", "now_ms": …}` | the greeting; the clock of this machine |
+    | `{"row": {…}}` | a session that is new or has changed |
+    | `{"gone": [AGENT, ID]}` | a session that is not listed any more |
+    | `{"hidden": 12}` | the number of old sessions that are not sent |
+    | `{"complete": true}` | all sessions were sent once |
+    | `{"now_ms": …}` | a sign of life, every 10 s |
 
     The word `all` on the standard input asks for old sessions too. Readers ignore keys that they do not know.
     """

@@ -187,8 +187,7 @@ class Lists:
     """Reads the list of one host over one channel."""
 
     def __init__(self, host: Connection, address: SshAddress) -> None:
-        """Start the command on the host. Raise `RemoteError` if ssh cannot connect, or the host does not
-        answer."""
+        """Start the command on the host; raise `RemoteError` if ssh cannot connect, or nothing answers."""
         self.rows: Mapping[Key, Row] = {}
         """Replaced by a new mapping when a row has changed."""
         self.is_complete = False

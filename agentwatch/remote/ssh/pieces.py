@@ -199,8 +199,7 @@ class SshChannel:
         return self._pieces.has_none
 
     def exists(self, seconds: float) -> bool:
-        """Return whether the host has the session. It waits at most `seconds` for its first piece. Raise
-        `RemoteError` if the host cannot be reached."""
+        """Return whether the host has the session; it waits at most `seconds` for its first piece."""
         self._first = self._pieces.next(seconds)
         return not self._pieces.has_none
 

@@ -87,8 +87,7 @@ class Channel:
             os.write(self._in, data)
 
     def read(self, seconds: float) -> bytes:
-        """Return the next bytes of the output, at most 64 KiB; none if none arrive within the time. Raise
-        `Ended` if the command has ended, and all of its output was read."""
+        """Return at most 64 KiB of the output; none if none arrive in time. Raise `Ended` after the last."""
         if self._pending:
             pending, self._pending = self._pending, b""
             return pending
@@ -306,8 +305,8 @@ def is_session(text: str) -> bool:
 
 
 def parse_ssh(words: str) -> tuple[SshAddress, str]:
-    """Return the address of a host, and the id of the session behind it; empty for none. Raise `Fault` if the
-    words are not such an address, or contain a password."""
+    """Return a host and the id of the session behind it, or empty; `Fault` for another form, or a
+    password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
     if has_password(place):
         raise Fault("an address must not contain a password: other users of this machine can read it", USAGE)
@@ -361,8 +360,7 @@ class Connection:
             self._connect(asks=asks)
 
     def open(self, command: str) -> Channel:
-        """Run the script on the host, and return the channel to it. `command` comes from `script.command`.
-        Raise `RemoteError` if ssh cannot connect."""
+        """Run the script `command` on the host, and return the channel to it."""
         self.log_in(asks=False)
         # A client without a master would connect by itself; this command in place of a connection fails.
         alone = ("-o", "ControlMaster=no", "-o", "ProxyCommand=false")
@@ -536,8 +534,7 @@ class Frame(NamedTuple):
     """Why the session cannot be read."""
 
     def piece(self, payload: bytes) -> Piece:
-        """Return the piece that the frame carries. Raise `RemoteError` if its headers are not those of a
-        piece."""
+        """Return the piece that the frame carries; raise `RemoteError` if its headers are wrong."""
         piece = piece_of(self.headers, payload)
         if piece is None:
             raise RemoteError("unexpected reply from the host: expected a piece of the session")
@@ -560,8 +557,7 @@ def word_frame(word: str, value: str | bool = True) -> bytes:
 
 
 def parse(line: bytes) -> Frame:
-    """Return the frame that a line begins. Raise `RemoteError` if the line is not a frame, or announces too
-    many bytes."""
+    """Return the frame that a line begins; raise `RemoteError` if it is none, or announces too many bytes."""
     try:
         given = orjson.loads(line)
     except ValueError:
@@ -624,8 +620,7 @@ class ChannelLines:
             self._held += data
 
     def take(self, count: int, seconds: float) -> bytes:
-        """Return the next bytes, exactly the number asked for. Raise `RemoteError` if the command has ended
-        before, or they do not arrive within the time."""
+        """Return exactly so many bytes; raise `RemoteError` if they do not arrive within the time."""
         until = time.monotonic() + seconds
         while len(self._held) < count:
             data = self.channel.read(max(0.0, until - time.monotonic()))
@@ -646,8 +641,7 @@ class ChannelLines:
 
 
 def begun(lines: ChannelLines, seconds: float) -> str:
-    """Return the way in which the script works: `program` or `tail`. Raise `RemoteError` if it has ended, or
-    has not begun within the time."""
+    """Return how the script works: `program` or `tail`; raise `RemoteError` if it does not begin in time."""
     until = time.monotonic() + seconds
     passed = 0
     while passed < _MOST_BEFORE:
