@@ -189,13 +189,16 @@ def test_every_binding_that_can_be_rebound_has_keys_that_can_be_pressed(tmp_path
     assert set(read(tmp_path, text).keys) == set(known)
 
 
-def test_every_binding_and_theme_is_documented() -> None:
-    """The pages of settings and keys name every binding that can be rebound, and every theme."""
+def test_every_binding_theme_and_column_is_documented() -> None:
+    """The pages of settings and keys name every binding that can be rebound, every theme and column."""
     from textual.theme import BUILTIN_THEMES
+
+    from agentwatch.screen.screens.sessions.cells import NAMES
 
     pages = (ROOT / "docs" / "config.md", ROOT / "docs" / "reference" / "keys.md")
     documentation = "".join(page.read_text(encoding="utf-8") for page in pages)
-    assert [name for name in (*bound_keys({}), *BUILTIN_THEMES) if f"`{name}`" not in documentation] == []
+    names = [f"`{name}`" for name in (*bound_keys({}), *BUILTIN_THEMES)] + [f'`"{name}"`' for name in NAMES]
+    assert [name for name in names if name not in documentation] == []
 
 
 @pytest.mark.slow

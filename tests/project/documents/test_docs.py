@@ -21,6 +21,7 @@ from agentwatch.catalog.standing import Group
 from agentwatch.cli.app import agentwatch as program
 from agentwatch.screen.keys import shortcuts
 from agentwatch.screen.screens.sessions import words
+from agentwatch.screen.screens.sessions.cells import COLUMNS
 from tests.conftest import ROOT, case
 from tests.project.documents.doc_claims import (
     _TICKED,
@@ -130,6 +131,8 @@ def test_the_pages_are_complete() -> None:
     }
     assert live <= {word for _, word in shown}
     assert list(dict.fromkeys(row[1] for row in rows("sign"))) == [*Group]
+    columns = dict.fromkeys(("state", *(column.name for column in COLUMNS)))
+    assert [row[0] for row in rows("column")] == [*columns]
     # Each variable that moves the folder of an agent is keys beside its agent's folder.
     folders = "\n".join(f"{row[1]} {row[2]}" for row in rows("agent") if len(row) == 4)
     roots = [root for program in programs() for each in program.sessions for root in each.roots]
