@@ -49,8 +49,8 @@ class Signalled(BaseException):
 def reading(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn every error that a file of another program causes while it is read into an OSError that names it.
 
-    A damaged file can make any library raise anything: `sqlite3` a UnicodeDecodeError for its own message. One
-    file must not end a list of all sessions: every exception is caught here, and its type is shown.
+    A damaged file can make any library raise anything: `sqlite3` a UnicodeDecodeError for its own message.
+    One file must not end a list of all sessions: every exception is caught here, and its type is shown.
     """
     try:
         yield
