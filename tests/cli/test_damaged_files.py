@@ -160,7 +160,7 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     assert done.stdout
     sound = asked(machine, ("show", STORED))
     assert sound.returncode == 0
-    for place in ("catalog.index_rows.Feed", "cli.check.Feed", "catalog.session_ids.Decoder"):
+    for place in ("catalog.index_rows.Feed", "rules.check.judge.Judge", "catalog.session_ids.Decoder"):
         monkeypatch.setattr(f"agentwatch.{place}", fail)
     assert b" cannot be read\n" in asked(machine, ("check", "--since", "300d", "--require", "result")).stderr
     assert b" cannot be read\n" in asked(machine, ("sessions", "--index")).stderr
