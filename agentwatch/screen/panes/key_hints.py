@@ -156,7 +156,6 @@ class KeyHints(Static):
                 yield names, words
 
     def _last_hints(self) -> list[tuple[str, str]]:
-        """Return the hints at the end of the line."""
         leads_back = self._back_to and self._pane() != "detail"
         back = [("back", self._back_to)] if leads_back else []
         return [*back, *_labelled(_LAST)]

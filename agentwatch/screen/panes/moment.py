@@ -39,7 +39,7 @@ def end_of(call: Call) -> int:
     return _NEVER if place is None else place.offset + place.length + 1
 
 
-def call_beside(session: Session, offset: int, step: int) -> Call | None:
+def neighbour_call(session: Session, offset: int, step: int) -> Call | None:
     """Return the call that ended next after (1) or last before (-1) a moment; None without one."""
     ended = session.ended_calls
     at = _first_after(ended, offset) if step > 0 else _first_after(ended, offset - 1) - 1
@@ -209,9 +209,9 @@ class Moment:
         sign = "‖" if playhead.is_paused else "◀" if playhead.is_reversed else "▶"
         return behind_words(self.shown.session, self.feed.session, SafeText(f"{sign} as of {name}"), width)
 
-    def beside_call(self, step: int) -> Call | None:
+    def neighbour_call(self, step: int) -> Call | None:
         """Return the call that ended next after (1) or last before (-1) the moment; None without one."""
-        return call_beside(self.feed.session, self.playhead.offset, step)
+        return neighbour_call(self.feed.session, self.playhead.offset, step)
 
 
 def live_ms(feed: Feed) -> int | None:

@@ -44,13 +44,13 @@ class RuleBar(InputBar):
         if offers:
             self.show_note(offered(offers))
         else:
-            self.show_note(otherwise if problem is None else self._said(problem))
+            self.show_note(otherwise if problem is None else self._reason(problem))
 
     def complain(self, problem: RuleError) -> None:
         """Show what is wrong."""
-        self.show_note(self._said(problem))
+        self.show_note(self._reason(problem))
 
-    def _said(self, problem: RuleError) -> SafeText:
+    def _reason(self, problem: RuleError) -> SafeText:
         """Return what is wrong; if that is too wide, what to write instead."""
         _, _, hint = problem.reason.rpartition(" (did you mean ")
         words = safe_line(problem.reason)

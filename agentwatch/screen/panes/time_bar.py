@@ -292,7 +292,6 @@ class TimeBar(Widget):
         self._update()
 
     def _update(self) -> None:
-        """Redraw the bar if something changed."""
         bar, session, timeline = self._bar, self._session, self._timeline
         if bar is None or session is None or timeline is None or not self.size.width:
             return
@@ -334,7 +333,6 @@ class TimeBar(Widget):
 
 
 def _style(cell: Cell, *, is_pointed: bool) -> str:
-    """Return the name of the style of a cell."""
     if is_pointed:
         return "pointed"
     if cell.is_bookmarked:

@@ -105,22 +105,22 @@ def file_of(call: Call | None, session: Session) -> str:
     if call is None:
         raise Unopened("No call is selected.")
     if not call.path:
-        raise Unopened(f"The selected call ({_shown(call.tool)}) has no file.")
+        raise Unopened(f"The selected call ({_shortened(call.tool)}) has no file.")
     cwd = session.runs[call.run - 1].cwd if 0 < call.run <= len(session.runs) else None
     path = os.path.join(cwd or "", call.path)
     if not os.path.isabs(path):
-        raise Unopened(f"{_shown(call.path)} is relative, and the recording has no working directory.")
+        raise Unopened(f"{_shortened(call.path)} is relative, and the recording has no working directory.")
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
-        raise Unopened(f"File not found: {_shown(path)}.") from None
+        raise Unopened(f"File not found: {_shortened(path)}.") from None
     if not stat.S_ISREG(mode):
-        raise Unopened(f"{_shown(path)} is {'a folder' if stat.S_ISDIR(mode) else 'not a regular file'}.")
+        raise Unopened(f"{_shortened(path)} is {'a folder' if stat.S_ISDIR(mode) else 'not a regular file'}.")
     return path
 
 
 def _edit(app: App[Any], argv: Sequence[str]) -> None:
-    name, why_not = _shown(argv[0]), ""
+    name, why_not = _shortened(argv[0]), ""
     try:
         with app.suspend():  # an exception in this block would leave the screen suspended
             try:
@@ -180,5 +180,5 @@ def _stopping_like_a_job() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _shown(text: str) -> SafeText:
+def _shortened(text: str) -> SafeText:
     return cut_middle(safe_line(text), _SHOWN_COLUMNS)

@@ -47,11 +47,11 @@ def check_keys(keys: Mapping[str, str]) -> None:
     for name in keys:
         if name not in defaults:
             raise InvalidKeys(
-                f"unknown binding {_shown(name)}; known bindings: {', '.join(sorted(defaults))}"
+                f"unknown binding {_shortened(name)}; known bindings: {', '.join(sorted(defaults))}"
             )
         for key in pressed[name]:
             if not _can_be_pressed(key):
-                shown = _shown(key.strip()) or "an empty string"
+                shown = _shortened(key.strip()) or "an empty string"
                 raise InvalidKeys(f"{name}: {shown} is not a key (examples: f, ctrl+g, space)")
     for name in keys:
         for other in sorted(other for other in defaults.keys() - {name} if _can_meet(name, other)):
@@ -95,5 +95,5 @@ def _can_be_pressed(key: str) -> bool:
         return False
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     return cut(safe_line(text), _SHOWN_COLUMNS)

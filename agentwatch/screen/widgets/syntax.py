@@ -110,7 +110,6 @@ class SyntaxColours:
         return found
 
     def _lexed(self, lines: Sequence[SafeText]) -> list[list[Run]]:
-        """Return the colours of consecutive lines."""
         assert self._theme is not None
         found: list[list[Run]] = [[]]
         at = 0

@@ -342,7 +342,6 @@ class DecodedCall:
         return is_titled or value in self._shown or value == call.error
 
     def _fold(self, rest: list[_Rest]) -> None:
-        """Add fields and texts to the folded fields."""
         for _, block in rest:
             if isinstance(block, FieldsBlock):
                 self._fields += [(block.name, name, value) for name, value in block.fields.items()]

@@ -168,7 +168,6 @@ class Diff(Output):
         return [0, len(text)] if self._is_cut or fits(text, room) else [*folds(text, room), len(text)]
 
     def _room_of(self, number: int) -> int:
-        """Return the width of a line's side, in columns."""
         return 2 * self._side + 1 if self._is_head(number) else self._room
 
     def _part(self, number: int, nth: int) -> Window | None:

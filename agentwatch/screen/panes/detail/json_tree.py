@@ -112,7 +112,6 @@ class JsonTree(Section):
         return runs
 
     def _build(self) -> None:
-        """List the visible nodes."""
         nodes = self._walk(lambda node: node.is_open)
         self._nodes = list(islice(nodes, _MOST_NODES))
         any_branch = any(node.is_branch for node in self._nodes)

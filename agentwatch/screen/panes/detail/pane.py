@@ -273,7 +273,6 @@ def _name_border(
 
 
 def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
-    """Yield the raw lines of a call."""
     for words, place in (("started", call.started), ("described", call.described), ("ended", call.ended)):
         if place:
             heading = f"{words} · byte {place.offset} · {place.length} bytes"

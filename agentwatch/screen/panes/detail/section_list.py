@@ -285,7 +285,6 @@ class SectionList:
         return next((row for row in ahead if self.is_branch(row)), None)
 
     def _lay_out_from(self, first: int) -> None:
-        """Fit the sections from number `first` on to the width."""
         heights = (section.lay_out(self._width, wraps=self._wraps) for section in self._sections[first:])
         self._tops[first:] = accumulate(heights, initial=self._tops[first])
 

@@ -212,7 +212,6 @@ class Blocks:
             self._add(entry, 0, 0, 1)
 
     def _may_grow(self, entry: Entry) -> bool:
-        """Return whether text may still be added to an entry."""
         return entry.number == len(self._transcript) - 1
 
     def _take_whole(self, entry: Entry) -> bool:

@@ -86,7 +86,7 @@ class Transcript(LineView):
         if not self.times.is_shown:
             return line
         block = self._blocks.all[index]
-        return self.times.beside(line, block.entry, is_first=row == 0 and block.start == 0)
+        return self.times.with_time(line, block.entry, is_first=row == 0 and block.start == 0)
 
     def is_stable(self, line: int) -> bool:
         """Return whether a line is text; calls and titles of thoughts change with their state."""

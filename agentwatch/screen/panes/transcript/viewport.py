@@ -252,7 +252,7 @@ class TimeGutter:
             self._pane.painter.forget()
             self._pane.refresh()
 
-    def beside(self, strip: Strip, entry: Entry, *, is_first: bool) -> Strip:
+    def with_time(self, strip: Strip, entry: Entry, *, is_first: bool) -> Strip:
         """Return a line of an entry with the gutter before it; the time is in the entry's first line."""
         if not self.columns:
             return strip
@@ -262,7 +262,6 @@ class TimeGutter:
 
 
 def _began_ms(entry: Entry) -> int | None:
-    """Return when an entry began, in ms since the epoch; None if unknown."""
     call = entry.call
     if call is None:
         return entry.started_ms

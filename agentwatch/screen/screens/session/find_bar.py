@@ -246,11 +246,11 @@ class FindBar(InputBar):
         after = "searching …" if self._pending else " · ".join(filter(None, (self._wrapped, moved)))
         words = SafeText("")
         if search is not None:
-            words = _words(search, match, after, self.note_width, is_preview=self._is_preview)
+            words = _position(search, match, after, self.note_width, is_preview=self._is_preview)
         self.show_note(words)
 
 
-def _words(search: Search, match: Match | None, after: str, width: int, *, is_preview: bool) -> SafeText:
+def _position(search: Search, match: Match | None, after: str, width: int, *, is_preview: bool) -> SafeText:
     """Return the number of matches and the position of the current one: `3 of 41 · call 12 …`."""
     is_open = is_preview or not search.is_complete
     if match is None:

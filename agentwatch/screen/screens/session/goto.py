@@ -122,7 +122,6 @@ class Marks:
 
 
 def _sign(marker: Marker) -> tuple[SafeText, str]:
-    """Return the sign of a marker, and the style of the sign."""
     if marker.kind is MarkerKind.TURN:
         return SafeText("›"), "prompt"
     is_red = marker.kind is MarkerKind.FAILURE if marker.verdict is None else marker.verdict.is_red
@@ -230,7 +229,6 @@ class MarkFilter:
         return len(self._first) - self._compared
 
     def _next(self) -> Sequence[int]:
-        """Return the markers to compare next."""
         if self._left:
             found = self._first[self._compared : self._compared + _AT_ONCE]
             self._compared += len(found)
@@ -502,7 +500,6 @@ class GotoScreen(InputBox[Goal]):
         self._end_naming()
 
     def _search(self, text: str) -> None:
-        """List the marks that match what was typed."""
         self._filter = self._filter.retyped(text)
         self._list.show(self._filter)
         self._slice()

@@ -39,7 +39,7 @@ class Notices:
         """The acts so far; None before the first update."""
         self._attention = Attention(feed, write, config)
         self._loops = Loops(partial(arguments_of, feed))
-        self._seen: Mark | None = None
+        self._absent_from: Mark | None = None
         self.missed: Mark | None = None
         """The start of the last absence of 5 minutes or more in which something happened; None before it."""
 
@@ -74,24 +74,24 @@ class Notices:
 
     def app_blurred(self) -> bool:
         """Record the current state as the start of an absence; return whether one begins now."""
-        is_new = self._seen is None
+        is_new = self._absent_from is None
         if is_new:
-            self._seen = mark(self._feed.session, self._feed.offset, now_ms())
+            self._absent_from = mark(self._feed.session, self._feed.offset, now_ms())
         return is_new
 
     def app_focused(self, digest_key: str = "") -> SafeText:
         """End the absence; return a one-line summary of what happened in it, empty if nothing did. After 5
         minutes or more the summary offers `digest_key`, the key that opens the digest, unless it is empty."""
-        seen, self._seen = self._seen, None
-        if seen is None:
+        start, self._absent_from = self._absent_from, None
+        if start is None:
             return SafeText("")
         from agentwatch.analysis.unread import away_summary
 
         now = now_ms()
-        summary = away_summary(self._feed.session, seen, now)
-        if not summary or seen.at_ms is None or now - seen.at_ms < _LONG_MS:
+        summary = away_summary(self._feed.session, start, now)
+        if not summary or start.at_ms is None or now - start.at_ms < _LONG_MS:
             return summary
-        self.missed = seen
+        self.missed = start
         return SafeText(f"{summary} · {digest_key}: what happened") if digest_key else summary
 
     def rest(self) -> None:

@@ -37,7 +37,7 @@ from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
 from agentwatch.screen.panes.status_line import BEHIND_BYTES, StatusLine, pause_words, view_words
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
 from agentwatch.screen.panes.transcript.viewport import BlockViewport
-from agentwatch.screen.screens.session.marks import MarkedMoments
+from agentwatch.screen.screens.session.marked_moments import MarkedMoments
 from agentwatch.screen.screens.session.notices import Notices
 from agentwatch.screen.screens.session.preview import PreviewSwap
 from agentwatch.screen.screens.session.view_state import BoxState
@@ -167,7 +167,7 @@ class WatchScreen(Screen[None]):
         self._moment = Moment(loading or feed, source.reader, replay, asked)
         if loading is not None:
             self._moment.is_ready, self._moment.shown = False, feed
-        self._marks = MarkedMoments(self._moment, source)
+        self._marked = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
         """Whether to show the time bar at the live moment too."""
         self._begins = replay is None and asked is None
@@ -181,7 +181,7 @@ class WatchScreen(Screen[None]):
         """Whether calls are left to read for the marks."""
         self._is_read = False
         """Whether all that the recording contained when it was opened is read."""
-        self._said = "", 0.0
+        self._last_message = "", 0.0
         """The last short message, and until when it is not repeated."""
         is_preview = loading is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview))
@@ -320,7 +320,7 @@ class WatchScreen(Screen[None]):
         room = self._status.size.width - columns(view) - 3
         is_asking = user_wait(session, facts) is not None or bool(facts.paused_by)
         words = status(session, now, facts, room, is_below_header=True)
-        left = self._marks.left(workspace.panes.calls.listed, tests_only=self._happened is not None)
+        left = self._marked.left(workspace.panes.calls.listed, tests_only=self._happened is not None)
         if not self._is_read and self._moment.is_live:
             words, left = cut(SafeText("showing the beginning while the rest loads"), room), []
         self._status.show_status(words, view, self._integrity, left, is_asking=is_asking)
@@ -351,16 +351,16 @@ class WatchScreen(Screen[None]):
     def _load(self, swap: PreviewSwap) -> float | None:
         """Continue loading behind the preview, and show the whole session once it is loaded."""
         self.frame_scheduler.share = LOADING_SHARE
-        wait, whole = swap.load(self.workspace)
-        if whole is None:
+        wait, workspace = swap.load(self.workspace)
+        if workspace is None:
             view = swap.words()
             room = self._status.size.width - columns(view) - 3
             words = cut(SafeText("showing the end while the rest loads"), room)
             self._status.show_status(words, view, self._integrity)
             return wait
         self._moment.is_ready, self._moment.shown = True, swap.feed
-        self._take(swap.feed, whole)
-        self.call_next(swap.exchange, self, whole, lambda: self.frame_scheduler.within(0))
+        self._take(swap.feed, workspace)
+        self.call_next(swap.exchange, self, workspace, lambda: self.frame_scheduler.within(0))
         return None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -475,7 +475,7 @@ class WatchScreen(Screen[None]):
         tabs: dict[str, BoxList[Any]] = {
             "happened": ReportList("box-happened", state, happened, at_end=missed is not None),
             "time": ReportList("box-time", state, time_report(shown, spent)),
-            "tests": VerdictList(moment.feed.session, self._marks.verdicts, state, at),
+            "tests": VerdictList(moment.feed.session, self._marked.verdicts, state, at),
             "files": FileList(shown, touched, state, self._sought_file()),
             "checks": ReportList("box-checks", state, checks_report(shown)),
         }
@@ -547,9 +547,9 @@ class WatchScreen(Screen[None]):
 
     def _show_marked(self) -> None:
         """Update the time bar and the marks; called with the status line."""
-        moment, marks, bar = self._moment, self._marks, self._time_bar
+        moment, marked, bar = self._moment, self._marked, self._time_bar
         playhead = moment.playhead
-        self._has_more = marks.update(self.workspace.panes.calls.newest)
+        self._has_more = marked.update(self.workspace.panes.calls.newest)
         if moment.opening is not None and (notice := moment.opening.take_notice()):
             self.notify(notice, markup=False)
         # A bar that is hidden while it has the mouse never returns it.
@@ -563,10 +563,10 @@ class WatchScreen(Screen[None]):
                 moment.history.timeline,
                 playhead.offset,
                 SafeText("") if moment.is_live else words,
-                [(each.offset, each.name) for each in marks.bookmarks],
-                marks.verdicts.verdicts,
+                [(each.offset, each.name) for each in marked.bookmarks],
+                marked.verdicts.verdicts,
                 playhead.now_ms,
-                alarms=marks.alarms,
+                alarms=marked.alarms,
             )
 
     def go_to(self, offset: int) -> None:
@@ -605,7 +605,7 @@ class WatchScreen(Screen[None]):
 
     def action_call(self, step: int) -> None:
         """Go to the moment at which the next (1) or previous (-1) call ended."""
-        call = self._moment.beside_call(step)
+        call = self._moment.neighbour_call(step)
         if call is not None:
             self._go_to_end(call)
         else:
@@ -714,9 +714,9 @@ class WatchScreen(Screen[None]):
     def _say(self, words: str) -> None:
         """Show a short message, unless a held key has shown it just now."""
         now = monotonic()
-        if words != self._said[0] or now > self._said[1]:
+        if words != self._last_message[0] or now > self._last_message[1]:
             self.notify(words, markup=False)
-            self._said = words, now + _SAME_SECONDS
+            self._last_message = words, now + _SAME_SECONDS
 
     def _moved(self) -> None:
         self._moment.is_sought = True
@@ -724,14 +724,14 @@ class WatchScreen(Screen[None]):
 
     def action_bookmark(self) -> None:
         """Set a bookmark at the moment, or remove the one that is there."""
-        self.notify(self._marks.in_words.toggle(self._moment.playhead.offset), markup=False)
+        self.notify(self._marked.marks.toggle(self._moment.playhead.offset), markup=False)
         self.frame_scheduler.at_once()
 
     def action_goto(self) -> None:
         """Ask for a moment, and go to it."""
         from agentwatch.screen.screens.session.goto import GotoScreen
 
-        self.app.push_screen(GotoScreen(self._marks.in_words, self._moment.playhead.offset), self._go)
+        self.app.push_screen(GotoScreen(self._marked.marks, self._moment.playhead.offset), self._go)
 
     def _go(self, goal: Goal) -> None:
         if goal is None:

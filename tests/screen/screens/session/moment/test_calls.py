@@ -11,7 +11,7 @@ import pytest
 
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.list import CallList
-from agentwatch.screen.panes.moment import call_beside, end_of, next_failure
+from agentwatch.screen.panes.moment import end_of, neighbour_call, next_failure
 from agentwatch.session.session import Session
 from tests.builders.lines import completed, init, session, started
 from tests.builders.moment.any_recording import (
@@ -103,6 +103,6 @@ def test_calls_that_never_ended_do_not_hide_those_of_the_next_run() -> None:
     for offset in range(ends[-1][0] + 2):
         after = next((name for end, name in ends if end > offset), None)
         before = next((name for end, name in reversed(ends) if end < offset), None)
-        found = [call_beside(read, offset, step) for step in (1, -1)]
+        found = [neighbour_call(read, offset, step) for step in (1, -1)]
         assert [call and call.call_id for call in found] == [after, before]
     assert next_failure(read, 0, ends[-1][0]) is None

@@ -14,7 +14,7 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.recording.acts import Act, append_act
 from agentwatch.recording.bookmarks import Bookmarks
 from agentwatch.screen.panes.moment import Moment
-from agentwatch.screen.screens.session import marks, screen
+from agentwatch.screen.screens.session import marked_moments, screen
 from tests.builders.lines import completed, delta, final, init, result, started
 from tests.builders.moment.timed import ManualClock, parsed, timed_evenly
 from tests.builders.screen.app import Stage, lines_of, opened
@@ -188,7 +188,7 @@ async def test_an_act_is_marked_at_the_nearest_line(tmp_path: Path, monkeypatch:
         await stage.shows("▲")
         screen = stage.app.session_screen
         assert screen is not None
-        assert [at for at, _ in screen._marks.alarms] == [ends[0], ends[1], ends[2], ends[3]]
-        assert {words for _, words in screen._marks.alarms} == {"acted: interrupt sent · SIGINT · list"}
-        monkeypatch.setattr(marks, "_MOST_ACTS", 1)
-        assert [at for at, _ in screen._marks.alarms] == [ends[3]]
+        assert [at for at, _ in screen._marked.alarms] == [ends[0], ends[1], ends[2], ends[3]]
+        assert {words for _, words in screen._marked.alarms} == {"acted: interrupt sent · SIGINT · list"}
+        monkeypatch.setattr(marked_moments, "_MOST_ACTS", 1)
+        assert [at for at, _ in screen._marked.alarms] == [ends[3]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.analysis.markers import Marker, MarkerKind, VerdictMark
-from agentwatch.screen.screens.session import marks as session_marks
+from agentwatch.screen.screens.session import marked_moments
 from agentwatch.screen.screens.session.goto import MarkFilter, Marks
 from agentwatch.session.transcript import Kind
 from agentwatch.text.safe import SafeText
@@ -230,11 +230,11 @@ def test_any_order_of_keys_and_changes(marks: Marks) -> None:
 
 async def test_what_was_read_last_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The reading that finds the newest verdict asks to be shown, also if no call is left after it."""
-    monkeypatch.setattr(session_marks, "_SLICE_SECONDS", 60.0)
+    monkeypatch.setattr(marked_moments, "_SLICE_SECONDS", 60.0)
     async with opened(RECORDINGS / "demo.ndjson", (120, 40)) as stage:
         screen = watch_screen(stage)
         calls = screen.workspace.panes.calls
-        marks = session_marks.MarkedMoments(screen._moment, screen._source)
+        marks = marked_moments.MarkedMoments(screen._moment, screen._source)
         assert marks.left(calls.listed, tests_only=True) == []
         assert marks.update(calls.newest)
         assert [words for words, _ in marks.left(calls.listed, tests_only=True)] == ["tests ✓ 17 passed"]

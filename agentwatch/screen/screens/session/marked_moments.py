@@ -67,7 +67,7 @@ class MarkedMoments:
         return VerdictHistory(self._moment.feed)
 
     @cached_property
-    def in_words(self) -> Marks:
+    def marks(self) -> Marks:
         """The marked moments in words; created after the first frame, which does not show them."""
         from agentwatch.analysis.markers import Markers
         from agentwatch.screen.screens.session.goto import Marks
@@ -118,14 +118,14 @@ class MarkedMoments:
         was_behind = self._is_behind or self._rounds == 1
         is_more = self.verdicts.update(_SLICE_SECONDS)
         self._is_behind = self._changes.update(_SLICE_SECONDS) | calls.facts.episodes.update()
-        self.in_words.update(_SLICE_SECONDS)
+        self.marks.update(_SLICE_SECONDS)
         verdicts = self.verdicts.verdicts
         has_news = verdicts is not self._shown or (was_behind and not self._is_behind)
         if verdicts is not self._shown:
             from agentwatch.analysis.markers import VerdictMark
 
             self._shown = verdicts
-            self.in_words.markers.show_verdicts(
+            self.marks.markers.show_verdicts(
                 VerdictMark(each.moment, each.number, each.is_red, each.verdict.words) for each in verdicts
             )
         is_known = any(not each.is_red for each in verdicts) or self._rounds > _MOST_ROUNDS
