@@ -7,7 +7,7 @@ from typing import Any
 
 from agentwatch.agents import Decoder, LineRole
 from agentwatch.agents.gemini.agent import AGENT
-from agentwatch.agents.gemini.blocks import part_blocks
+from agentwatch.agents.gemini.blocks import call_blocks, part_blocks
 from agentwatch.agents.gemini.stream import argument_facts, shown_facts, tool_named
 from agentwatch.agents.registry import detect
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase
@@ -316,6 +316,12 @@ def test_a_tool_has_its_phrase_and_blocks() -> None:
     for other_name, block in contents:
         with case(other_name):
             assert blocks(ended(f"{other_name}__{other_name}_1_2", output="x")) == [block]
+    # A chat has the arguments beside the result, so that the first line that was read is known.
+    result = [{"functionResponse": {"response": {"output": "x"}}}]
+    for arguments, first in (({"start_line": 5}, 5), ({"offset": 5}, 6), ({"offset": -5}, 1), ({}, 1)):
+        with case(arguments):
+            call = {"id": "c", "name": "read_file", "args": arguments, "result": result, "status": "success"}
+            assert [*call_blocks({"toolCalls": [call]}, "c")][-1] == ContentBlock("x", first)
     data = {"inlineData": {"mimeType": "image/png", "data": "QUJD" + "QQ=="}}
     response = {
         "functionResponse": {"parts": [data, 1, {"inlineData": {"data": 1}}, {"inlineData": {"x": 1}}]}
