@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 Fields = Mapping[str, Any]
 NO_FIELDS: Fields = {}
+SUBAGENT = "joinedSubagent"
+"""The member that we add to the lines of a subagent, if they are read with those of its session."""
 MOST_ID = 1000
 """The length of an id or a name that is kept in memory, in characters. Ids in captures have at most 90."""
 _MOST_DIGITS = 20

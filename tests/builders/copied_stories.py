@@ -399,11 +399,20 @@ def _gemini(turns: Turns, first: int, at_ms: int) -> list[Json]:
 
 
 def gemini_cli(home: Path, story: Turns, more: Turns) -> list[Written]:
-    """Write a session that was resumed with all messages written again."""
-    story, more = without_inner(story), without_inner(more)
+    """Write a session that was resumed with all messages written again. Its subagents have files of their
+    own, in a folder that is named by the session; those of the resumed one are subagents of subagents.
+    """
     name, chats = id_of(21), home / ".gemini/tmp/w/chats"
     head = {**gemini.START, "sessionId": name, "startTime": iso(BEGAN_MS), "lastUpdated": iso(BEGAN_MS)}
     first = _gemini(story, 0, BEGAN_MS)
+    above = name
+    for number, turns in ((0, story), (100, more)):
+        for step in (step for steps in turns for step in steps if step.inner):
+            child = f"agent-{step.tokens}"
+            inner = (tuple(Step(tokens) for tokens in step.inner),)
+            begin = head | {"sessionId": child, "kind": "subagent"}
+            save(chats / above / f"{child}.jsonl", [begin, *_gemini(inner, number, BEGAN_MS + 1000)])
+            above = child
     last = {line["id"]: line for line in first}
     later = _gemini(more, len(story), BEGAN_MS + MORE_MS)
     lines = [head, *first, gemini.replaced(*last.values()), *later]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.fields import Fields
+from agentwatch.agents.fields import SUBAGENT, Fields
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
@@ -52,8 +52,6 @@ _ROLLOUT_CALLS = frozenset(
     }
 )
 _TEXT_ITEMS = frozenset({"UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction"})
-SPAWNED = "spawnedThread"
-"""The member that we add to the lines of a spawned thread, beside those of the thread that has spawned it."""
 _LATEST_MS = 7_258_118_400_000
 """The year 2200. A clock that shows a later time is wrong."""
 
@@ -70,7 +68,7 @@ def rollout_role(fields: Fields) -> LineRole:
     if not isinstance(payload, dict):
         return LineRole.OTHER
     if kind == "session_meta":
-        return LineRole.OTHER if SPAWNED in fields else LineRole.START
+        return LineRole.OTHER if SUBAGENT in fields else LineRole.START
     of = payload.get("type")
     if not isinstance(of, str):
         return LineRole.OTHER

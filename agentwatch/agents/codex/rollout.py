@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from agentwatch.agents.changes import patch_in_command, patched_files, summed
-from agentwatch.agents.codex.agent import SPAWNED, time_of
+from agentwatch.agents.codex.agent import time_of
 from agentwatch.agents.codex.stream import (
     MCP_REFUSALS,
     End,
@@ -37,6 +37,7 @@ from agentwatch.agents.codex.stream import (
     tokens_of,
 )
 from agentwatch.agents.fields import (
+    SUBAGENT,
     Fields,
     in_words,
     items,
@@ -48,6 +49,7 @@ from agentwatch.agents.fields import (
     whole_text,
 )
 from agentwatch.agents.on_disk import iso_ms
+from agentwatch.agents.subagents import of_subagent, own_fields
 from agentwatch.agents.tool import OpenCalls, Phrase, other_tool, remember
 from agentwatch.session.counts import added, less
 from agentwatch.session.events import (
@@ -1363,8 +1365,8 @@ class CodexRolloutDecoder:
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
-        if SPAWNED in fields:
-            return self._decode_spawned(text(fields, SPAWNED) or "", fields)
+        if SUBAGENT in fields:
+            return self._decode_spawned(text(fields, SUBAGENT) or "", fields)
         payload, at_ms = mapping(fields.get("payload")), time_of(fields)
         if self._counts.may_inherit and self._counts.is_history(fields.get("type"), payload, at_ms):
             self.repeats_history = True
@@ -1518,8 +1520,7 @@ class CodexRolloutDecoder:
             if len(self._spawned) >= _MOST_SPAWNED:
                 return []
             spawned = self._spawned[thread] = _Spawned(CodexRolloutDecoder(), thread)
-        own = {key: value for key, value in fields.items() if key != SPAWNED}
-        return self._as_subagent(spawned, spawned.decoder.decode(own))
+        return self._as_subagent(spawned, spawned.decoder.decode(own_fields(fields)))
 
     def _as_subagent(self, spawned: _Spawned, events: list[Event]) -> list[Event]:
         """Return what the events of a spawned thread mean for this one; nothing of a copy of a history."""
@@ -1528,15 +1529,11 @@ class CodexRolloutDecoder:
             if isinstance(event, Usage) and event.tokens[:3] != (None, None, None):
                 spawned.tokens = event.tokens._replace(context_used=None, context_size=None)
                 found.append(Usage(self._total(self._tokens), UsageScope.RUN))
-            elif spawned.decoder.repeats_history:
+            if spawned.decoder.repeats_history:
                 continue
-            elif isinstance(event, Prompt):
+            if isinstance(event, Prompt):
                 spawned.call_id = spawned.call_id or self._call_of(spawned, event.text)
-                found.append(event._replace(parent_call=spawned.parent_call))
-            elif isinstance(event, Text | TextEnded | ToolStarted | ToolEnded):
-                found.append(event._replace(parent_call=event.parent_call or spawned.parent_call))
-            elif isinstance(event, ToolProgress | Permission | Unknown):
-                found.append(event)
+            found += of_subagent(event, spawned.parent_call)
         return found
 
     def _call_of(self, spawned: _Spawned, prompt: str) -> str:

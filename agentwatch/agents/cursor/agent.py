@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.cursor.stream import FORMAT, CursorDecoder
 from agentwatch.agents.cursor.tools import SUBAGENT_STEPS
-from agentwatch.agents.fields import Fields, items, mapping, text
+from agentwatch.agents.fields import SUBAGENT, Fields, items, mapping, text
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
@@ -93,7 +93,7 @@ def transcript_role(fields: Fields) -> LineRole:
     """Return the role of a line."""
     if parts_of_type(fields, "tool_use") or parts_of_type(fields, "tool_result"):
         return LineRole.CALL
-    return LineRole.START if fields.get("role") == "user" else LineRole.OTHER
+    return LineRole.START if fields.get("role") == "user" and SUBAGENT not in fields else LineRole.OTHER
 
 
 AGENT = Agent(

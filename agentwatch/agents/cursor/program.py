@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.described import folder_in, json_object, name_in, text_in, time_in
 from agentwatch.agents.found import Found, Metadata, Reach
@@ -22,6 +23,9 @@ from agentwatch.agents.program import (
     dashed,
 )
 
+if TYPE_CHECKING:
+    from agentwatch.sources.stores.store import Store
+
 _ROOTS = ("$CURSOR_DATA_DIR", "$CURSOR_CONFIG_DIR", "~/.cursor")
 _MODES = (
     Mode("ask", "it answers, and changes nothing", ("--mode=ask",)),
@@ -34,6 +38,17 @@ def _keeps(path: Path, cwd: str) -> bool:
     """Return whether a transcript lies in the folder that is named after a working directory."""
     folder = next((each.parent for each in path.parents if each.name == "agent-transcripts"), None)
     return folder is None or _path_words(folder.name) == _path_words(cwd)
+
+
+def _with_subagents(path: Path, head: bytes) -> Store | None:
+    """Open a transcript with those of its subagents."""
+    own = path.parent if path.absolute().parent.name == path.stem else path.parent / path.stem
+    if path.suffix != ".jsonl" or b'"role"' not in head or not (own / "subagents").is_dir():
+        return None
+    from agentwatch.agents.subagents import open_session
+    from agentwatch.recording.store import within
+
+    return open_session(path, lambda _path: [each for each in (within(own, "subagents"),) if each])
 
 
 def _path_words(path: str) -> list[str]:
@@ -121,6 +136,7 @@ PROGRAM = Program(
     ),
     knowledge=Knowledge(NO_CALLS, has_calls=False, has_ends=False, has_results=False),
     hooks=HOOKS,
+    stores=(_with_subagents,),
     hints=Hints(
         silence="Cursor prints nothing until its end without --output-format stream-json",
         failures=(("Workspace Trust Required", "Cursor does not trust this folder: add --trust"),),

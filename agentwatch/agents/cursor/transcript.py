@@ -10,8 +10,9 @@ from agentwatch.agents.claude.calls import mcp_tool, reason_of
 from agentwatch.agents.cursor.agent import TRANSCRIPT_FORMAT, parts_of, parts_of_type
 from agentwatch.agents.cursor.stream import plan_entries
 from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
-from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, text
+from agentwatch.agents.fields import MOST_ID, SUBAGENT, Fields, in_words, items, mapping, text
 from agentwatch.agents.on_disk import Turns
+from agentwatch.agents.subagents import SubagentDecoder
 from agentwatch.agents.tool import MOST_OPEN, Phrase, Result, Tool, named, other_tool, path_in
 from agentwatch.session.events import (
     Channel,
@@ -104,7 +105,9 @@ def place_id(part: Fields, position: int) -> str:
 class Calls:
     """The calls that have not ended, the oldest first; at most 1,024."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str) -> None:
+        """Take the id of the subagent whose calls they are; empty for the session's own."""
+        self._owner = owner
         self._open: list[_Open] = []
         self._steps = 0
         """The number of messages with calls."""
@@ -113,12 +116,13 @@ class Calls:
         """Yield the starts of the calls in a message, and the to-do list that they write."""
         parts = parts_of_type(fields, "tool_use")
         self._steps += bool(parts)
+        step = f"{self._owner}#{self._steps}"
         for position, part in enumerate(parts):
             name = (text(part, "name") or _NO_NAME)[:MOST_ID]
             tool, arguments = tool_named(name), mapping(part.get("input"))
-            call_id = (text(part, "id") or f"#{self._steps}.{place_id(part, position)}")[:MOST_ID]
+            call_id = (text(part, "id") or f"{step}.{place_id(part, position)}")[:MOST_ID]
             self._open.append(_Open(call_id, name, tool))
-            yield tool.started(call_id, name, arguments, group=str(self._steps))
+            yield tool.started(call_id, name, arguments, group=step)
             if tool.kind is ToolKind.PLAN and "todos" in arguments:
                 yield Plan(plan_entries(arguments["todos"]), is_update=arguments.get("merge") is True)
         del self._open[:-MOST_OPEN]
@@ -208,13 +212,17 @@ class CursorTranscriptDecoder:
     line ends a call. A message after it shows that the agent continued, so that the call has ended in some
     way; the calls of the last message may still run."""
 
-    def __init__(self) -> None:
+    def __init__(self, subagent: str = "") -> None:
+        """Take the id of the subagent whose lines are read; empty for the lines of a session."""
         self._turns = Turns()
-        self._calls = Calls()
+        self._calls = Calls(subagent)
+        self._subagents = SubagentDecoder(CursorTranscriptDecoder)
         self._is_first = True
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
+        if SUBAGENT in fields:
+            return self._subagents.decode(fields)
         begun: list[Event] = []
         if self._is_first:
             self._is_first = False

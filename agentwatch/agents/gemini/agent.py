@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.fields import Fields
+from agentwatch.agents.fields import SUBAGENT, Fields
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
@@ -70,7 +70,7 @@ def recognises_chat(fields: Fields) -> bool:
 def chat_role(fields: Fields) -> LineRole:
     """Return the role of a line."""
     if "projectHash" in fields or fields.get("type") == "user":
-        return LineRole.START
+        return LineRole.OTHER if SUBAGENT in fields else LineRole.START
     return LineRole.CALL if fields.get("toolCalls") else LineRole.OTHER
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import SUBAGENT, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.gemini.stream import (
     argument_facts,
     ending,
@@ -21,6 +21,7 @@ from agentwatch.agents.gemini.stream import (
     tool_named,
 )
 from agentwatch.agents.on_disk import iso_ms, time_of
+from agentwatch.agents.subagents import SubagentDecoder
 from agentwatch.agents.tool import Tool, remember
 from agentwatch.session.events import (
     Channel,
@@ -731,9 +732,12 @@ class GeminiChatDecoder:
     def __init__(self) -> None:
         self._chat = Chat()
         self._session_id: str | None = None
+        self._subagents = SubagentDecoder(lambda _name: GeminiChatDecoder())
 
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
+        if SUBAGENT in fields:
+            return self._subagents.decode(fields)
         if "$rewindTo" in fields:
             return self._chat.rewound(text(fields, "$rewindTo") or "")
         if "$set" in fields:
@@ -744,7 +748,7 @@ class GeminiChatDecoder:
 
     def end(self) -> list[Event]:
         """Return the end of the last turn, if its answer is complete."""
-        return self._chat.close()
+        return [*self._chat.close(), *self._subagents.end()]
 
     def _session_started(self, fields: Fields) -> list[Event]:
         """Read the first line. A session that continues in another file repeats it."""

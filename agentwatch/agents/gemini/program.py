@@ -28,6 +28,32 @@ if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
 
 
+_MOST_BELOW = 1000
+
+
+def _with_subagents(path: Path, head: bytes) -> Store | None:
+    """Open a chat with those of its subagents, which are in a folder that is named by its session."""
+    if path.suffix != ".jsonl" or b'"projectHash"' not in head:
+        return None
+    from agentwatch.agents.described import id_in, text_with
+    from agentwatch.agents.subagents import open_session
+    from agentwatch.recording.store import within
+
+    is_main = path.name.startswith("session-")
+    chats = path.parent if is_main else path.absolute().parents[1]
+    session = (id_in(text_with(head, "sessionId")) if is_main else None) or path.stem
+
+    def folders(_path: Path) -> list[Path]:
+        found = {session: within(chats, session)}
+        for folder in (queue := [*found.values()]):
+            for each in () if folder is None else sorted(folder.glob("*.jsonl"))[:_MOST_BELOW]:
+                if each.stem not in found and len(found) < _MOST_BELOW:
+                    queue.append(found.setdefault(each.stem, within(chats, each.stem)))
+        return [each for each in found.values() if each is not None]
+
+    return open_session(path, folders)
+
+
 def _gemini_json(path: Path, head: bytes) -> Store | None:
     """Open a chat of the Gemini CLI that is one JSON document."""
     if path.suffix not in (".json", ".jsonl") or b'"messages"' not in head:
@@ -202,7 +228,7 @@ PROGRAM = Program(
         never_asks=frozenset({"-y", "--yolo", "--approval-mode=yolo", "yolo"}),
     ),
     hooks=HOOKS,
-    stores=(_gemini_json,),
+    stores=(_gemini_json, _with_subagents),
     resume=Resume(
         ("gemini", "--output-format", "stream-json", "{mode}", "--resume", "{id}", "--prompt={text}"),
         "gemini --resume",

@@ -1,0 +1,77 @@
+"""A session whose subagents have files of their own has their calls, texts and tokens."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import agentwatch
+from agentwatch.agents import subagents
+from agentwatch.agents.opening import store_for
+from agentwatch.session.transcript import Kind
+from tests.builders.copied_stories import save
+from tests.builders.formats.gemini_chat import START, TOKENS, answer, call, prompt
+from tests.builders.on_disk.cursor_transcript import call as cursor_call
+from tests.builders.on_disk.cursor_transcript import called, said, user
+from tests.conftest import case
+
+
+def gemini(chats: Path) -> Path:
+    """Write a chat with a subagent, which has one of its own with another model; return the chat's path."""
+    path = chats / "session-2026-11-21T23-08-s.jsonl"
+    for number, name in enumerate(("session-2026-11-21T23-08-s", "s-1/one", "one/two")):
+        lines = [prompt(f"prompt {number}", "p"), answer("", f"a{number}", call(f"c{number}"), tokens=TOKENS)]
+        begin = START | ({"kind": "subagent", "sessionId": Path(name).name} if number else {})
+        own = [lines[0], lines[1] | {"model": f"m{number}"}, answer(f"Text {number}.", "e")]
+        save(chats / f"{name}.jsonl", [begin, *own])
+    return path
+
+
+def cursor(folder: Path) -> Path:
+    """Write a transcript with two subagents, each with a call at the same place; return its path."""
+    path = folder / "agent-transcripts/main/main.jsonl"
+    for number, name in enumerate(("main", "subagents/one", "subagents/two")):
+        lines = [user(f"prompt {number}"), called(cursor_call("Read", path="/a")), said(f"Text {number}.")]
+        save(path.parent / f"{name}.jsonl", lines)
+    return path
+
+
+def test_a_session_has_what_its_subagents_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has one turn, and an answer of its own. A folder that is a link to another place is not read."""
+    for path, tokens, below in (
+        (gemini(tmp_path / "chats"), 3000, ["s-1/one.jsonl", "one/two.jsonl"]),
+        (cursor(tmp_path), None, ["subagents/one.jsonl", "subagents/two.jsonl"]),
+    ):
+        with case(path):
+            found = agentwatch.load(path)
+            assert (len(found.calls), found.run.turns, found.run.tokens.input) == (3, 1, tokens)
+            assert (found.run.prompt, found.text) == ("prompt 0", "Text 0.")
+            assert [call.parent_call for call in found.calls] == [None, "one", "two"]
+            prompts = [each.text for each in found.transcript if each.kind is Kind.PROMPT]
+            assert prompts == ["prompt 0", "prompt 1", "prompt 2"]
+            last = path.parent / below[-1]
+            assert len(agentwatch.load(last).calls) == 1
+            os.rename(last, last.with_suffix(".old"))
+            assert len(agentwatch.load(path).calls) == 2
+            store = store_for(path)
+            assert store is not None
+            lines = b"".join(store.new_lines())
+            assert (lines.count(b'"joinedSubagent":"one"') > 2, store.new_lines()) == (True, [])
+            os.rename(last.with_suffix(".old"), last)
+            os.utime(last.parent, ns=(1 << 62, 1 << 62))
+            assert {line[:23] for line in store.new_lines()} == {b'{"joinedSubagent":"two"'}
+            store.close()
+            with monkeypatch.context() as bounded:
+                bounded.setattr(subagents, "MOST_SUBAGENTS", 1)
+                assert len(agentwatch.load(path).calls) == 2
+            (tmp_path / "joined.jsonl").write_bytes(lines)
+            assert len(agentwatch.load(tmp_path / "joined.jsonl").calls) == 2
+            with monkeypatch.context() as bounded:
+                bounded.setattr(subagents, "MOST_SUBAGENTS", 0)
+                assert len(agentwatch.load(tmp_path / "joined.jsonl").calls) == 1
+            elsewhere = tmp_path / f"elsewhere-{path.stem}"
+            os.rename(path.parent / below[0].partition("/")[0], elsewhere)
+            os.symlink(elsewhere, path.parent / below[0].partition("/")[0])
+            assert len(agentwatch.load(path).calls) == 1
