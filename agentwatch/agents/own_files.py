@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import open_regular, read_object
-from agentwatch.sources.procfs import stat_of
+from agentwatch.sources.proc import stat_of
 
 _FRESH_SECONDS = 600
 """A file that has not changed for this time counts as complete. Half of the pauses of a session are shorter

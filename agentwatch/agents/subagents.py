@@ -27,7 +27,7 @@ from agentwatch.session.events import (
     Unknown,
     Usage,
 )
-from agentwatch.sources.stores.tail import Tail, next_batch, timed_lines
+from agentwatch.sources.stores.lines import Tail, next_batch, timed_lines
 
 MOST_SUBAGENTS = 1000
 Folders = Callable[[Path], list[Path]]

@@ -33,7 +33,7 @@ from agentwatch.text.durations import countdown, duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, exact_line, safe_line
 
 if TYPE_CHECKING:
-    from agentwatch.session.asked import Question
+    from agentwatch.session.rules import Question
 
 
 _MOST_SHOWN = 10**12

@@ -6,15 +6,204 @@ import pickle
 import sys
 from array import array
 from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, NamedTuple
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.tool import Tool
-from agentwatch.session.earlier import SessionState, earlier_session, session_state
+from agentwatch.session.call import Call
+from agentwatch.session.call_store import Calls, LateChange
+from agentwatch.session.rules import OpenQuestions
+from agentwatch.session.runs import TurnResult
 from agentwatch.session.session import Session
-from agentwatch.session.storage import Spill
-from agentwatch.session.transcript import Transcript
+from agentwatch.session.storage import Content, Spill, TextPrefix
+from agentwatch.session.transcript import Entry, Kind, Transcript
+
+
+class EarlierCalls(Calls):
+    """The first calls of a session, those that later lines changed in their earlier state.
+
+    The newest session has every call, most of them in the same state. Only the others are kept here.
+    """
+
+    def __init__(self, newest: Calls) -> None:
+        self._newest = newest
+        self.corrected = newest.corrected
+        self.late: list[LateChange] = []
+        self._count = 0
+        self._unpacked: dict[int, Call] = {}
+        """By number: the calls whose state differs, or may differ, from that in the newest session."""
+
+    def restore(self, count: int, changed: Iterable[Call], offset: int) -> None:
+        """Show the calls of a checkpoint. Calls that a later line changed after their end are shown as they
+        were at `offset`."""
+        self._count = count
+        late = reversed([replace(each.call) for each in self._newest.late if each.offset >= offset])
+        self._unpacked = {call.number: call for call in (*late, *changed) if call.number <= count}
+
+    @property
+    def differing(self) -> Iterable[int]:
+        """The numbers of the calls whose state differs from that in the newest session, or may differ."""
+        return self._unpacked.keys()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find(self, run: int, session_id: str | None, call_id: str) -> Call | None:
+        """Return the call of a run with this id; None if the run has no such call yet."""
+        for number in self._newest.ids.numbers(run, session_id, call_id):
+            call = self._at(number - 1) if number <= self._count else None
+            if call is not None and call.call_id == call_id and call.run == run:
+                return call
+        return None
+
+    def add(self, call: Call, _session_id: str | None = None) -> None:
+        """Append a call, which the newest session has too."""
+        self._count += 1
+        self._unpacked[call.number] = call
+
+    def settle(self, call: Call) -> None:
+        """Drop the view's own state of a call if that in the newest session is the same."""
+        if self._newest[call.number - 1] == call:
+            self._unpacked.pop(call.number, None)
+        else:
+            self._unpacked[call.number] = call
+
+    def changed(self, call: Call) -> None:
+        """Store the new state of a call that was changed."""
+        self._unpacked[call.number] = call
+
+    def _at(self, index: int) -> Call:
+        return self._unpacked.get(index + 1) or self._newest[index]
+
+
+class TranscriptState(NamedTuple):
+    """What a checkpoint keeps of a transcript."""
+
+    entries: int
+    """The number of its entries."""
+    last: tuple[Kind, int, bool, int | None, int | None, int | None] | None
+    """The last entry if it is a text: kind, characters, `is_open`, start and end in agent time, parent."""
+    result: tuple[int, TurnResult, int | None] | None
+    """The newest result: the number of its entry, the end of the turn, and when the entry began."""
+    is_result_last: bool
+
+
+def transcript_state(transcript: Transcript) -> TranscriptState:
+    """Return what a checkpoint keeps of a transcript."""
+    last, result = transcript.last_text, transcript.last_result
+    values = None
+    if last is not None and last is not result:
+        values = (last.kind, len(last.content), last.is_open, last.started_ms, last.ended_ms, last.parent)
+    about = None
+    if result is not None and result.result is not None:
+        about = (result.number, result.result, result.started_ms)
+    is_last = result is not None and last is result
+    return TranscriptState(len(transcript), values, about, is_last)
+
+
+class EarlierTranscript(Transcript):
+    """The first entries of a transcript. The last of them may be the beginning of a longer text.
+
+    The newest transcript has every entry, so that nothing is stored here.
+    """
+
+    def __init__(self, newest: Transcript, calls: EarlierCalls) -> None:
+        super().__init__(calls)
+        self._newest = newest
+        self._count = 0
+        self.parents, self.offsets = newest.parents, newest.offsets
+
+    def restore(self, state: TranscriptState) -> None:
+        """Show the entries of a checkpoint."""
+        self._count = state.entries
+        if state.last is not None:
+            kind, length, is_open, started_ms, ended_ms, parent = state.last
+            number = state.entries - 1
+            content = TextPrefix(self._newest[number].content, length)
+            entry = Entry(number, kind, content, self._of_calls, None, started_ms, parent)
+            entry.is_open, entry.ended_ms = is_open, ended_ms
+            self.last_text = self._unpacked[number] = entry
+        if state.result is not None:
+            number, result, at_ms = state.result
+            entry = Entry(number, Kind.RESULT, self._newest[number].content, self._of_calls, result, at_ms)
+            self.last_result = self._unpacked[number] = entry
+            self.last_text = entry if state.is_result_last else self.last_text
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _append(self, _place: int) -> None:
+        self._count += 1
+
+    def _stored(self, text: str) -> Content:
+        return TextPrefix(self._newest[self._count].content, len(text))
+
+    def _at(self, number: int) -> Entry:
+        entry = self._unpacked.get(number)
+        if entry is not None:
+            return entry
+        newest = self._newest[number]
+        if newest.kind is not Kind.CALL:
+            return newest
+        return newest.among(self._of_calls)
+
+    def _end_last(self) -> None:
+        """Close the last entry if it is a text; the newest transcript has all of it."""
+        last = self.last_text
+        if last is None or last.kind is Kind.RESULT:
+            return
+        if last.is_open:
+            last.close()
+        self._unpacked.pop(last.number, None)
+
+
+SessionState = dict[str, Any]
+"""The attributes of a session. Lists that only grow are kept by their length."""
+
+
+def session_state(session: Session) -> SessionState:
+    """Return what a checkpoint keeps of a session. Its values are those of the session, not copies."""
+    lines, asked = session.lines, session.asked
+    return {
+        **vars(session),
+        "calls": len(session.calls),
+        "ended_calls": len(session.ended_calls),
+        "notices": session.notices.counts(),
+        "transcript": transcript_state(session.transcript),
+        "runs": (len(session.runs) - 1, session.runs[-1]) if session.runs else None,
+        "asked": (len(asked.said), asked.open_questions, asked.count),
+        "lines": (len(lines.odd), replace(lines, odd=[])),
+    }
+
+
+def earlier_session(newest: Session, restored: Callable[[Transcript], SessionState], offset: int) -> Session:
+    """Return the session at a checkpoint. `restored` returns a copy of what the checkpoint kept, in which the
+    answers of the runs are texts of the given transcript."""
+    calls = EarlierCalls(newest.calls)
+    transcript = EarlierTranscript(newest.transcript, calls)
+    state = restored(transcript)
+    session = Session.__new__(Session)
+    vars(session).update(state)
+    calls.restore(state["calls"], state["unended"].values(), offset)
+    transcript.restore(state["transcript"])
+    session.calls, session.transcript = calls, transcript
+    session.notices = newest.notices.at(transcript, state["notices"])
+    session.ended_calls = newest.ended_calls.prefix(calls, state["ended_calls"])
+    session.runs = [] if state["runs"] is None else [*newest.runs[: state["runs"][0]], state["runs"][1]]
+    said, questions, count = state["asked"]
+    session.asked = OpenQuestions(newest.asked.said[:said], questions, count)
+    odd, lines = state["lines"]
+    session.lines = replace(lines, odd=newest.lines.odd[:odd])
+    return session
+
+
+def empty_session(newest: Session) -> Session:
+    """Return the session before its first line; `newest` is the session with all lines."""
+    return earlier_session(newest, lambda _: session_state(Session()), 0)
+
 
 _LEAST_BYTES = 1 << 19
 """Bytes of the recording between two checkpoints. Decoding them again takes 6 ms."""

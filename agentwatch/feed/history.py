@@ -9,11 +9,10 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from agentwatch.agents import Decoder
-from agentwatch.feed.checkpoints import Checkpoint, Checkpoints
+from agentwatch.feed.checkpoints import Checkpoint, Checkpoints, empty_session
 from agentwatch.feed.feed import Feed, RecordedTimes
 from agentwatch.recording.ends import line_end_after
 from agentwatch.recording.lines import LineReader, Until
-from agentwatch.session.earlier import empty_session
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 

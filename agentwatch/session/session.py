@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from agentwatch.session.asked import Asked
 from agentwatch.session.call import Call, CallKey, Place, bounded
 from agentwatch.session.call_store import Calls, EndedCalls
 from agentwatch.session.counts import LineCounts, Phase, Rhythm, Uses, added
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
 from agentwatch.session.limits import NO_LIMITS
-from agentwatch.session.rules import span_ms
+from agentwatch.session.rules import OpenQuestions, span_ms
 from agentwatch.session.runs import Run
 from agentwatch.session.transcript import Entry, Kind, Transcript
 from agentwatch.text.amounts import plural
@@ -97,7 +96,7 @@ class Session:
         """What the agent's format can express. Until the agent is known, everything."""
         self.plan: tuple[PlanEntry, ...] = ()
         """The agent's to-do list."""
-        self.asked = Asked()
+        self.asked = OpenQuestions()
         """The permissions that the agent waits for."""
         self.retry: tuple[Retry, Place] | None = None
         """The retry that the agent waits for or makes; None after the next text, call or result."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from agentwatch.base.clock import now_ms
-from agentwatch.sources.procfs import pids, stat_of
+from agentwatch.sources.proc import pids, stat_of
 
 _SETTLE_SECONDS = 1.0
 """How long a process may take to stop, or to be seen as running again."""

@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import NamedTuple
 
-from agentwatch.sources.procfs import ProcessStat, environment_of, pids, stat_of
+from agentwatch.sources.proc import ProcessStat, environment_of, pids, stat_of
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MARK = "AGENTWATCH_RUN"

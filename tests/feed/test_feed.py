@@ -9,9 +9,8 @@ import pytest
 
 from agentwatch.agents import registry
 from agentwatch.feed import checkpoints
-from agentwatch.feed.feed import Feed, RecordedTimes
+from agentwatch.feed.feed import Feed, RecordedTimes, preview_feed
 from agentwatch.feed.history import History
-from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.call import Pieces, Place
 from agentwatch.session.events import Outcome

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.opening import saved_source
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.preview import preview_feed, preview_reader
+from agentwatch.feed.feed import Feed, preview_feed, preview_reader
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import nameless_file
 from agentwatch.screen.screens.session import screen

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentwatch.feed.checkpoints import EarlierCalls
 from agentwatch.session import call_store
 from agentwatch.session.call import Call, Place
 from agentwatch.session.call_store import CallOrder, Calls, EndedCalls
-from agentwatch.session.earlier import EarlierCalls
 from agentwatch.session.events import Outcome
 from agentwatch.session.reducers import keep_few
 from agentwatch.session.session import Session

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from agentwatch.agents.own_files import is_still_written
 from agentwatch.recording.store import within
-from agentwatch.sources.stores.json_values import as_line, parsed
-from agentwatch.sources.stores.tail import Tail, next_batch, timed_lines
+from agentwatch.sources.stores.lines import Tail, as_line, next_batch, parsed, timed_lines
 
 _PROJECTS, _FOLDER = "projects", "subagents"
 _START, _END, _META = "agent-", ".jsonl", ".meta.json"

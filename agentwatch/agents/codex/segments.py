@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.codex.program import thread_in_name
 from agentwatch.agents.fields import Fields, mapping, number, text
-from agentwatch.sources.stores.json_values import as_line, parsed
-from agentwatch.sources.stores.tail import Tail, next_batch
+from agentwatch.sources.stores.lines import Tail, as_line, next_batch, parsed
 from agentwatch.sources.stores.zstd import MAGIC, compressed_at
 
 _MOST_FILES = 1000

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.recording.store import open_regular
-from agentwatch.sources.stores.json_values import as_line, parsed
+from agentwatch.sources.stores.lines import as_line, parsed
 
 _MOST_BYTES = 256 << 20
 """The largest document that is read. Chats of real sessions have a few MB."""

@@ -17,7 +17,7 @@ from agentwatch.agents.opening import store_for
 from agentwatch.agents.places import Folder, Spot, Stamp
 from agentwatch.session.session import repeated_calls
 from agentwatch.session.transcript import Kind
-from agentwatch.sources.stores import tail
+from agentwatch.sources.stores import lines as store_lines
 from tests.builders.codex.lines import (
     BEGAN_MS,
     MINUTE_MS,
@@ -93,7 +93,7 @@ def test_the_newest_file_is_followed(folder: Path, monkeypatch: pytest.MonkeyPat
         file.write(b'"event_msg"}\n')
     assert store.new_lines() == [b'{"type":"event_msg"}\n']
     store.close()
-    monkeypatch.setattr(tail, "_BATCH", 1)
+    monkeypatch.setattr(store_lines, "_BATCH", 1)
     store = store_for(path)
     assert store is not None
     assert store.new_lines() == before[:1]
@@ -208,7 +208,7 @@ def test_threads_are_read_within_bounds(folder: Path, monkeypatch: pytest.Monkey
     (folder / file_name(at_ms, child)).write_bytes(written([begin, *FIRST[1:], *own, odd]))
     found = agentwatch.load(path)
     assert (len(found.calls), found.lines.unknown) == (3, 1)
-    monkeypatch.setattr(tail, "_BATCH", 1)
+    monkeypatch.setattr(store_lines, "_BATCH", 1)
     store = store_for(path)
     assert store is not None
     assert [len(store.new_lines()) for _ in range(2)] == [1, 1]

@@ -21,7 +21,7 @@ from typing import IO
 import pytest
 
 from agentwatch.recording.store import SessionFiles
-from agentwatch.sources.procfs import pids, stat_of
+from agentwatch.sources.proc import pids, stat_of
 from tests.conftest import ROOT, case
 from tests.harness.processes import is_alive, is_ready, until
 from tests.harness.program import AGENTWATCH, environment

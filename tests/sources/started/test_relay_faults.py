@@ -14,7 +14,7 @@ from agentwatch.base.faults import Fault
 from agentwatch.cli.printing import print_session
 from agentwatch.feed.feed import Feed
 from agentwatch.sources.open import KeepOptions, agent_source
-from agentwatch.sources.procfs import pids, stat_of
+from agentwatch.sources.proc import pids, stat_of
 from tests.builders.gaps import fits
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command

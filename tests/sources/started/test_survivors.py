@@ -21,7 +21,7 @@ from agentwatch.sources import agent as agents
 from agentwatch.sources import process, survivors
 from agentwatch.sources.agent import AgentSource
 from agentwatch.sources.open import KeepOptions, agent_source
-from agentwatch.sources.procfs import pids, stat_of
+from agentwatch.sources.proc import pids, stat_of
 from tests.conftest import RECORDINGS
 from tests.harness.fake_agent import command
 from tests.harness.processes import is_alive, until, zombies_of

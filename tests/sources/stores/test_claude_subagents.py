@@ -15,7 +15,7 @@ from agentwatch.agents.claude.subagent_files import ClaudeSubagents, open_claude
 from agentwatch.agents.opening import saved_source, store_for
 from agentwatch.feed.feed import Feed
 from agentwatch.session.session import Session
-from agentwatch.sources.stores import tail
+from agentwatch.sources.stores import lines as store_lines
 from tests.builders.captures import Captures
 from tests.builders.on_disk.transcript import call, returned, said, user
 from tests.conftest import case
@@ -93,8 +93,8 @@ def test_a_transcript_is_read_with_the_files_of_its_subagents(
     with folder.transcript.open("ab") as file:
         file.write(b"{torn\n[5]\n" + dumped(said("A"), 60))
     assert opened(folder.transcript).new_lines()[3:5] == [b"{torn\n", b"[5]\n"]
-    monkeypatch.setattr(tail, "_MOST_LINE", 500)
-    monkeypatch.setattr(tail, "_CHUNK", 100)
+    monkeypatch.setattr(store_lines, "_MOST_LINE", 500)
+    monkeypatch.setattr(store_lines, "_CHUNK", 100)
     # A line that never ends does not fill the memory, and the next line is read.
     with folder.transcript.open("ab") as file:
         file.write(dumped(said("x" * 5000), 10) + dumped(said("next"), 11))

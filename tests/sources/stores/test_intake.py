@@ -13,7 +13,7 @@ from agentwatch.agents.opening import store_for
 from agentwatch.recording.store import nameless_file
 from agentwatch.sources.stores import intake as intake_module
 from agentwatch.sources.stores.intake import StoreIntake, StoreSource
-from agentwatch.sources.stores.json_values import as_line, parsed
+from agentwatch.sources.stores.lines import as_line, parsed
 from tests.conftest import case
 from tests.harness.processes import until
 

@@ -25,9 +25,8 @@ from agentwatch.analysis.status import NO_WAITS, open_question, status, user_wai
 from agentwatch.analysis.unread_counts import START, mark
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
-from agentwatch.feed.feed import Feed
+from agentwatch.feed.feed import Feed, preview_feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.feed.preview import preview_feed
 from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.saved import has_both_directions
 from agentwatch.screen.keys import bindings, shortcuts

@@ -21,8 +21,7 @@ from agentwatch.analysis.status import waiting_calls
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.standing import LIVE
-from agentwatch.feed.feed import Feed
-from agentwatch.feed.preview import preview_feed
+from agentwatch.feed.feed import Feed, preview_feed
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.saved import has_both_directions, open_lines, open_saved
 from agentwatch.recording.store import nameless_file

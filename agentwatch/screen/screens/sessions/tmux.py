@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from agentwatch.sources.procfs import stat_of
+from agentwatch.sources.proc import stat_of
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SECONDS = 2.0
