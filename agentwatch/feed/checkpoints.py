@@ -23,10 +23,8 @@ from agentwatch.session.transcript import Entry, Kind, Transcript
 
 
 class EarlierCalls(Calls):
-    """The first calls of a session, those that later lines changed in their earlier state.
-
-    The newest session has every call, most of them in the same state. Only the others are kept here.
-    """
+    """The first calls of a session, those that later lines changed in their earlier state. The newest session
+    has every call, most of them in the same state. Only the others are kept here."""
 
     def __init__(self, newest: Calls) -> None:
         self._newest = newest
@@ -105,10 +103,8 @@ def transcript_state(transcript: Transcript) -> TranscriptState:
 
 
 class EarlierTranscript(Transcript):
-    """The first entries of a transcript. The last of them may be the beginning of a longer text.
-
-    The newest transcript has every entry, so that nothing is stored here.
-    """
+    """The first entries of a transcript. The last of them may be the beginning of a longer text. The newest
+    transcript has every entry, so that nothing is stored here."""
 
     def __init__(self, newest: Transcript, calls: EarlierCalls) -> None:
         super().__init__(calls)
@@ -151,7 +147,6 @@ class EarlierTranscript(Transcript):
         return newest.among(self._of_calls)
 
     def _end_last(self) -> None:
-        """Close the last entry if it is a text; the newest transcript has all of it."""
         last = self.last_text
         if last is None or last.kind is Kind.RESULT:
             return
@@ -233,11 +228,9 @@ class Checkpoint(NamedTuple):
 
 
 class Checkpoints:
-    """The checkpoints of one feed, serialised in an unlinked file: 3 to 40 KB each.
-
-    The session's calls, texts and numbers are not copied: a checkpoint refers to them. The decoder of a
-    plugin may have a state that cannot be serialised. No checkpoints are taken then.
-    """
+    """The checkpoints of one feed, serialised in an unlinked file: 3 to 40 KB each. The session's calls,
+    texts and numbers are not copied: a checkpoint refers to them. The decoder of a plugin may have a state
+    that cannot be serialised. No checkpoints are taken then."""
 
     def __init__(self) -> None:
         self._spill = Spill()

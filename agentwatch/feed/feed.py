@@ -132,7 +132,6 @@ class LineJoiner:
 
 
 def _ends_string(data: bytes) -> bool:
-    """Return whether a line has an odd number of quotes: it begins or ends inside a string, and not both."""
     if b"\\" in data:
         data = data.replace(rb"\\", b"").replace(rb"\"", b"")
     return data.count(b'"') % 2 == 1
@@ -181,10 +180,8 @@ class DetectionBuffer:
         return self._held[-1].place.offset + self._held[-1].place.length + 1 if self._held else 0
 
     def release(self, lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
-        """Yield the lines that can be applied now, in order.
-
-        A line is held if its agent is unknown, or if a line before it is held.
-        """
+        """Yield the lines that can be applied now, in order. A line is held if its agent is unknown, or if a
+        line before it is held."""
         for line in lines:
             if self._decoder.is_detecting and (self._held or _is_undetected(line)):
                 self._held.append(line)
@@ -326,7 +323,6 @@ class Feed:
         return self._decoder.end()
 
     def _timed(self, line: DecodedLine) -> DecodedLine:
-        """Return a line whose arrival is not known with the agent's time instead, if that takes its place."""
         events, place, count, pieces = line
         at_ms = self._agent_ms(events) if place.seen_ms is None else None
         if at_ms is None:
@@ -340,10 +336,8 @@ class Feed:
         return agent_ms(events) if self.takes_agent_times else None
 
     def backlog(self) -> int:
-        """Return the number of bytes of the recording that can be applied now, and are not yet.
-
-        A line that is not complete can not: at the end, or held back because a raw line end has split it.
-        """
+        """Return the number of bytes of the recording that can be applied now, and are not yet. A line that
+        is not complete can not: at the end, or held back because a raw line end has split it."""
         if self.is_over:
             return 0
         return max(self.reader.growth.size() - max(self.offset, self._detection.end, self._read_end), 0)
@@ -392,7 +386,6 @@ class Feed:
         return bool(rest)
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
-        """Yield decoded lines. A burst of deltas is one of them."""
         joiner, decoder, data = self._joiner, self._decoder, lines.data
         if lines.oversize:
             for line in lines:
@@ -429,7 +422,6 @@ class Feed:
             offset += length + 1
 
     def _pieces(self, lines: Lines, offset: int, burst: list[bytes], events: list[Event]) -> Pieces | None:
-        """Return the times of lines that were decoded at once; None if none are known."""
         first_ms = lines.seen_ms(offset + len(burst[0]) - 1)
         if first_ms is not None:
             times_ms: Sequence[int] = lines.arrivals(offset, burst)
@@ -479,7 +471,6 @@ def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
 
 
 def _strings(json_text: str) -> str:
-    """Return the strings in a piece of JSON, without their escapes; each quote is a line end."""
     text = json_text.replace("\\\\", "\0")
     for escape, char in _ESCAPES:
         text = text.replace(escape, char)
@@ -513,12 +504,9 @@ class Timeline(Protocol):
 
 
 class RecordedTimes:
-    """The times of the lines that a feed has applied.
-
-    They are arrival times if the recording has them, otherwise the agent's times. A recording may have
-    neither; its moments are then known only by their offsets. After a change of the clock, times that are
-    earlier than one before them are not noted.
-    """
+    """The times of the lines that a feed has applied. They are arrival times if the recording has them,
+    otherwise the agent's times. A recording may have neither; its moments are then known only by their
+    offsets. After a change of the clock, times that are earlier than one before them are not noted."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
@@ -592,7 +580,6 @@ class RecordedTimes:
 
 
 def _is_rising(times_ms: list[int]) -> bool:
-    """Return whether each time is later than the one before it."""
     return all(map(lt, times_ms, times_ms[1:]))
 
 
@@ -636,10 +623,8 @@ class HeadTailReader:
         return Lines(0, [first, *takewhile(self._starts_run, others)], self._times)
 
     def _tail(self) -> list[Lines]:
-        """Return the last lines, an oversize line by itself.
-
-        The very last line may be a large result. It does not count towards the 256 KiB.
-        """
+        """Return the last lines, an oversize line by itself. The very last line may be a large result. It
+        does not count towards the 256 KiB."""
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
         budget = _TAIL_BYTES

@@ -98,11 +98,9 @@ class History:
         """The ends of successive events, found by the last search backwards."""
 
     def at(self, offset: int) -> Feed:
-        """Return the feed at a moment: the live one if the moment is the live one.
-
-        It takes up to 10 ms: at most 512 KiB are decoded, unless a line is longer. A feed that was returned
-        before must not be used any more: it may be the same one, which has moved.
-        """
+        """Return the feed at a moment: the live one if the moment is the live one. It takes up to 10 ms: at
+        most 512 KiB are decoded, unless a line is longer. A feed that was returned before must not be used
+        any more: it may be the same one, which has moved."""
         if offset >= self.feed.offset:
             return self.feed
         earlier, start = self._earlier, self._checkpoints.offset_before(offset)
@@ -121,11 +119,9 @@ class History:
         return next_event(feed, self._until, self._reader.fd, end)
 
     def event_before(self, offset: int) -> int:
-        """Return the end of the event before the one that a moment shows; 0 at the first event.
-
-        It takes up to 30 ms: the lines since the checkpoint before it are decoded one by one. Further steps
-        back use what was found.
-        """
+        """Return the end of the event before the one that a moment shows; 0 at the first event. It takes up
+        to 30 ms: the lines since the checkpoint before it are decoded one by one. Further steps back use what
+        was found."""
         known = bisect_left(self._event_ends, offset)
         if 0 < known < len(self._event_ends) and self._event_ends[known] == offset:
             return self._event_ends[known - 1]
@@ -145,7 +141,6 @@ class History:
             self._checkpoints.take(offset, session, decoder)
 
     def _restored(self, offset: int) -> Feed:
-        """Return a feed at the last checkpoint before a moment."""
         newest, agent = self.feed.session, self.feed.agent
         checkpoint = self._checkpoints.before(offset, newest)
         if checkpoint is None:

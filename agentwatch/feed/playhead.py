@@ -62,7 +62,6 @@ class Pace:
         return self._times.offset_at(at_ms)
 
     def _go_on_by_lines(self, offset: int, milliseconds: float, *, is_reversed: bool) -> int:
-        """Go on by the lines that are due in a recording without times."""
         self._waited_ms += milliseconds
         lines, self._waited_ms = divmod(self._waited_ms, UNTIMED_MS)
         move = self._times.before if is_reversed else self._times.after
@@ -272,7 +271,6 @@ class Playhead:
         self._pace.go_to(offset)
 
     def _pass(self, milliseconds: float) -> None:
-        """Let recorded time pass, in the direction in which the moment plays."""
         before, pace = self._offset, self._pace
         after = self._offset = pace.go_on(before, milliseconds, is_reversed=self.is_reversed)
         if pace.cut_ms:

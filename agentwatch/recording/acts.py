@@ -127,13 +127,11 @@ def _read(path: Path | None) -> tuple[list[Act], bool]:
 
 
 def _follows(act: Act, opening: Act) -> bool:
-    """Return whether a line is about the same act as the first line with its id."""
     is_same = (act.act, act.to, act.door) == (opening.act, opening.to, opening.door)
     return is_same and 0 <= act.at_ms - opening.at_ms <= _RECEIPT_MS
 
 
 def _is_repeated(act: Act, opening: Act, receipt: Act | None) -> bool:
-    """Return whether another line with the id stands for the act of this one."""
     if act is opening:
         return receipt is not None
     return act is not receipt and _follows(act, opening)
@@ -199,7 +197,6 @@ def receipt_words(act: Act) -> str:
 
 
 def _act(value: Mapping[str, Any]) -> Act | None:
-    """Return the act in the object of a line; None if it contains none."""
     at_ms, texts = value.get("at_ms"), [value.get(name) for name in _TEXTS]
     if (
         type(at_ms) is not int

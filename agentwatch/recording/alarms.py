@@ -83,16 +83,13 @@ def alarms_of(recording: Path | None) -> list[Alarm]:
 
 
 def read_alarms(path: Path) -> list[Alarm]:
-    """Return the alarms in a file; none if it does not exist, or is not a regular file of this user.
-
-    At most 20,000 alarms and 16 MiB are read. Lines with fields of a wrong type are ignored.
-    """
+    """Return the alarms in a file; none if it does not exist, or is not a regular file of this user. At most
+    20,000 alarms and 16 MiB are read. Lines with fields of a wrong type are ignored."""
     alarms = (alarm for value in own_objects(path, _MOST_BYTES) if (alarm := _alarm(value)) is not None)
     return [*islice(alarms, MOST_ALARMS)]
 
 
 def _alarm(value: Mapping[str, Any]) -> Alarm | None:
-    """Return the alarm in the object of a line; None if it contains none."""
     names = ("offset", "at_ms", "ended", "said", "run")
     numbers = [number for name in names if (number := _natural(value.get(name))) is not None]
     texts = [text for name in ("action", "rule", "words") if isinstance(text := value.get(name), str)]
@@ -105,7 +102,6 @@ def _alarm(value: Mapping[str, Any]) -> Alarm | None:
 
 
 def _natural(value: object) -> int | None:
-    """Return a value that is a number from 0 to 2⁶²; None for others."""
     return value if type(value) is int and 0 <= value < _TOO_LARGE else None
 
 

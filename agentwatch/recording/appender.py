@@ -31,11 +31,9 @@ _STEP_BYTES = 1 << 16
 
 
 class Appender:
-    """Appends a stream to a file that nobody else writes.
-
-    A full disk does not stop the stream: `fault` is set, the file is cut after its last whole line, and
-    writing is tried again every 5 s, always at the start of a line.
-    """
+    """Appends a stream to a file that nobody else writes. A full disk does not stop the stream: `fault` is
+    set, the file is cut after its last whole line, and writing is tried again every 5 s, always at the start
+    of a line."""
 
     def __init__(
         self,
@@ -146,11 +144,9 @@ class Appender:
         self._announce(error)
 
     def _cut(self, size: int) -> bool:
-        """Truncate the file after its last whole line, and return whether that succeeded.
-
-        Half a line would be joined with the next line that is written. `size` is changed first, so that a
-        reader never finds the file smaller than that.
-        """
+        """Truncate the file after its last whole line, and return whether that succeeded. Half a line would
+        be joined with the next line that is written. `size` is changed first, so that a reader never finds
+        the file smaller than that."""
         try:
             self.size = line_start(self._fd, size)
             os.ftruncate(self._fd, self.size)
@@ -174,8 +170,7 @@ def is_truncated(fd: int, size: int) -> bool:
 
 
 def line_start(fd: int, end: int, first: int = 0) -> int:
-    """Return the offset in bytes after the last line end before `end`; without one, return `first`. Raise
-    `OSError` if the file cannot be read."""
+    """Return the offset in bytes after the last line end before `end`; without one, return `first`."""
     step = _FIRST_STEP_BYTES
     while end > first:
         start = max(end - step, first)
@@ -207,10 +202,8 @@ _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def append_own_line(path: str, line: bytes) -> None:
-    """Append a line to a file that only the user may read, which is created if necessary.
-
-    A link, a file with another name too, or one of another user is refused.
-    """
+    """Append a line to a file that only the user may read, which is created if necessary. A link, a file with
+    another name too, or one of another user is refused."""
     fd = os.open(path, _APPEND, 0o600)
     try:
         status = os.fstat(fd)
@@ -228,11 +221,9 @@ BURST_BYTES = 1 << 14
 
 
 def enlarge(fd: int) -> None:
-    """Enlarge a pipe's buffer from 64 KiB to 1 MiB if the system allows it.
-
-    A Node agent that exits after a burst loses the bytes that do not fit into the buffer. Only Linux has
-    F_SETPIPE_SZ, and refuses it to a user who has 64 MiB of pipes.
-    """
+    """Enlarge a pipe's buffer from 64 KiB to 1 MiB if the system allows it. A Node agent that exits after a
+    burst loses the bytes that do not fit into the buffer. Only Linux has F_SETPIPE_SZ, and refuses it to a
+    user who has 64 MiB of pipes."""
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         try:
             fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -265,11 +256,8 @@ class TimesFile:
             self._fd = None
 
     def write(self, line: bytes) -> None:
-        """Write a line.
-
-        A line that a full disk has cut short is made invalid, because its digits could be read as another
-        number.
-        """
+        """Write a line. A line that a full disk has cut short is made invalid, because its digits could be
+        read as another number."""
         if self._fd is None:
             return
         line = b"?\n" + line if self._is_cut else line

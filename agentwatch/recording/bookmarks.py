@@ -69,12 +69,9 @@ def read_bookmarks(path: Path) -> dict[int, Bookmark]:
 def replace_bookmarks(
     path: Path, change: Callable[[dict[int, Bookmark]], Mapping[int, Bookmark]]
 ) -> dict[int, Bookmark]:
-    """Read the file, change its bookmarks, and write them as a new file in its place.
-
-    Another viewer of the recording waits, so that its bookmarks are read too. The file may not exist yet.
-    `change` returns what is to be written for what was read. Raise `OSError` if the file cannot be used, as
-    with `read_bookmarks`, or cannot be written.
-    """
+    """Read the file, change its bookmarks, and write them as a new file in its place. Another viewer of the
+    recording waits, so that its bookmarks are read too. The file may not exist yet. `change` returns what is
+    to be written for what was read."""
     kept: dict[int, Bookmark] = {}
 
     def content() -> bytes:
@@ -86,7 +83,6 @@ def replace_bookmarks(
 
 
 def _parsed(data: bytes, path: Path) -> dict[int, Bookmark]:
-    """Return the bookmarks in the content of a file."""
     try:
         found = orjson.loads(data)
     except ValueError:
@@ -105,7 +101,6 @@ def _parsed(data: bytes, path: Path) -> dict[int, Bookmark]:
 
 
 def _bookmark(entry: object) -> Bookmark | None:
-    """Return the bookmark that an entry describes; None if it describes none."""
     if not isinstance(entry, dict) or (offset := _natural(entry.get("offset"))) is None:
         return None
     name = entry.get("name")
@@ -114,7 +109,6 @@ def _bookmark(entry: object) -> Bookmark | None:
 
 
 def _natural(value: object) -> int | None:
-    """Return a value that is a number from 0 to 2⁶²; None for others."""
     return value if type(value) is int and 0 <= value < _TOO_LARGE else None
 
 
@@ -175,9 +169,7 @@ class Bookmarks:
 
     def refresh(self) -> bool:
         """Read the file again if another viewer has changed it; return whether other bookmarks are shown.
-
-        Bookmarks that were set behind the end of the recording are shown once it has grown that far.
-        """
+        Bookmarks that were set behind the end of the recording are shown once it has grown that far."""
         if self._path is not None and (stamp := _stamp(self._path)) != self._stamp:
             try:
                 self._in_file = read_bookmarks(self._path)
@@ -220,15 +212,12 @@ class Bookmarks:
         return [each for each in self if each.name and all(word in each.name.casefold() for word in wanted)]
 
     def take_warning(self) -> str:
-        """Return why the last change was not kept in the file, in one line; the same reason only once.
-
-        It may contain the name of the file, which is foreign text. Empty if there is nothing to report.
-        """
+        """Return why the last change was not kept in the file, in one line; the same reason only once. It may
+        contain the name of the file, which is foreign text. Empty if there is nothing to report."""
         warning, self._warning = self._warning, ""
         return warning
 
     def _change(self, offset: int, bookmark: Bookmark | None) -> None:
-        """Set or remove a bookmark, and write all changes that are not in the file."""
         self._unwritten[offset] = bookmark
         if self._path is None:
             self._warn(None)
@@ -243,7 +232,6 @@ class Bookmarks:
         self._show()
 
     def _merged(self, in_file: Mapping[int, Bookmark]) -> dict[int, Bookmark]:
-        """Return the bookmarks of the file with the changes that are not in it."""
         merged = {**in_file, **self._unwritten}
         return {offset: each for offset, each in merged.items() if each is not None}
 
@@ -277,7 +265,6 @@ def ends_a_line(line_at: Callable[[int, int], bytes], offset: int) -> bool:
 
 
 def _name(name: str) -> str:
-    """Return a name as one line that can be written as UTF-8."""
     return " ".join(name.encode("utf-8", "replace").decode().split())[:MOST_NAME]
 
 

@@ -83,8 +83,7 @@ def arrivals_ms(times: Path) -> tuple[int, int] | None:
 
 def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
     """Yield the offset and the length in bytes of each line that is not blank, the last line first.
-    `most_bytes` counts from the end of the file; a line that began before them is left out. Raise `OSError`
-    if the file cannot be read."""
+    `most_bytes` counts from the end of the file; a line that began before them is left out."""
     end = os.fstat(fd).st_size
     first = max(end - most_bytes, 0)
     while (end := _end_of_text(fd, end, first)) > first:
@@ -96,8 +95,7 @@ def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def ends_of_line(fd: int, start: int, length: int) -> tuple[bytes, bytes]:
-    """Return the first and the last 64 KiB of an oversize line at an offset. Raise `OSError` if the file
-    cannot be read."""
+    """Return the first and the last 64 KiB of an oversize line at an offset."""
     return os.pread(fd, KEPT_BYTES, start), os.pread(fd, KEPT_BYTES, start + length - KEPT_BYTES)
 
 
@@ -116,8 +114,7 @@ def line_end_after(fd: int, offset: int, end: int) -> int:
 
 
 def bytes_before(fd: int, offset: int) -> bytes:
-    """Return the last 64 bytes before an offset: a file that was rewritten since has other ones. Raise
-    `OSError` if the file cannot be read."""
+    """Return the last 64 bytes before an offset: a file that was rewritten since has other ones."""
     start = max(offset - COMPARED_BYTES, 0)
     return os.pread(fd, offset - start, start)
 

@@ -146,7 +146,6 @@ class Exchange:
         return pieces
 
     def _take(self, files: Files, direction: int, until: int) -> Iterator[tuple[int | None, bytes]]:
-        """Yield the lines that end before an offset."""
         at_ms, position, end = self._at_ms[direction], self._read_to[direction], 0
         while position < until:
             data = os.pread(files[direction], min(until - position, _READ_BYTES), position)
@@ -172,7 +171,6 @@ class Exchange:
 
 
 def _pieces_in(data: bytes) -> tuple[list[_Piece], int]:
-    """Return the pieces that whole lines of arrival times describe, and the end of these lines."""
     end = data.rfind(b"\n") + 1
     lines = data[:end].split(b"\n")
     pairs = ((line.startswith(_PREFIX), time_in(line.removeprefix(_PREFIX))) for line in lines)

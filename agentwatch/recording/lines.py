@@ -89,10 +89,8 @@ class Growth(Protocol):
         """Return the number of bytes that may be read."""
 
     def has_ended(self) -> bool:
-        """Return whether the recording has ended.
-
-        A `size` that is read after this has returned True is final.
-        """
+        """Return whether the recording has ended. A `size` that is read after this has returned True is
+        final."""
 
 
 class Until:
@@ -128,10 +126,8 @@ class LineReader:
         return self._offset - self._tail_bytes
 
     def read(self) -> Lines:
-        """Return the next whole lines, at most 256 KiB of them, or no lines if no whole line has arrived.
-
-        A last line without a line end is held back until its end arrives or the recording has ended.
-        """
+        """Return the next whole lines, at most 256 KiB of them, or no lines if no whole line has arrived. A
+        last line without a line end is held back until its end arrives or the recording has ended."""
         ended = self.growth.has_ended()
         size = self.growth.size()
         while self._offset < size:
@@ -189,7 +185,6 @@ class LineReader:
             self._tail = [head[:KEPT_BYTES], (head[KEPT_BYTES:] + tail)[-KEPT_BYTES:]]
 
     def _kept_line(self, start: int) -> Lines:
-        """Return the buffered line."""
         joined = b"".join(self._tail)
         if self._tail_bytes > MOST_LINE_BYTES:
             return Lines(start, [joined[:KEPT_BYTES]], self.times, joined[-KEPT_BYTES:], self._tail_bytes)
@@ -198,8 +193,6 @@ class LineReader:
 
 def split_lines(data: bytes) -> tuple[list[bytes], bytes]:
     """Split bytes into whole lines and the rest after the last line end; the lines include their line ends.
-
-    `BytesIO` finds line ends with `memchr`. `bytes.split` checks every byte and needs five times as long.
-    """
+    `BytesIO` finds line ends with `memchr`. `bytes.split` checks every byte and needs five times as long."""
     lines = BytesIO(data).readlines()
     return lines, b"" if data.endswith(b"\n") else lines.pop()

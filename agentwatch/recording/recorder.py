@@ -102,7 +102,6 @@ def _open(path: Path) -> int:
 
 
 def _missing(times_fd: int, words: bytes) -> int:
-    """Return the sum of the gaps that are noted in a file of arrival times."""
     with open(os.dup(times_fd), "rb") as lines:
         lines.seek(0)
         found = (line.removeprefix(words).split() for line in lines if line.startswith(words))

@@ -82,7 +82,6 @@ class Relay:
         self._report("end")
 
     def _copy(self, fd: int) -> int:
-        """Copy what one read returns, and return its number of bytes."""
         try:
             data = os.read(fd, READ_BYTES)
         except OSError as error:

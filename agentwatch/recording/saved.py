@@ -53,10 +53,8 @@ class SavedGrowth:
         """A size must not be read by one thread while another one stops following."""
 
     def size(self) -> int:
-        """Return the size of the file.
-
-        If the file has no `.times` file beside it, new bytes get the present time as their arrival time.
-        """
+        """Return the size of the file. If the file has no `.times` file beside it, new bytes get the present
+        time as their arrival time."""
         if self._follow:
             with self._lock:
                 if self._follow:
@@ -64,10 +62,8 @@ class SavedGrowth:
         return self._size
 
     def has_ended(self) -> bool:
-        """Return whether no more bytes are read: the file is not followed, was truncated, or was replaced.
-
-        A file that was renamed is read to its end. Following continues while no other file has its name.
-        """
+        """Return whether no more bytes are read: the file is not followed, was truncated, or was replaced. A
+        file that was renamed is read to its end. Following continues while no other file has its name."""
         if self._follow and self.ended_by is None and self._is_replaced():
             self.ended_by = "replaced"
         if self._follow and self._with_writer and time.monotonic() >= self._check_at:
@@ -130,8 +126,7 @@ def has_both_directions(path: Path) -> bool:
 
 
 def open_both(path: Path) -> Files | None:
-    """Open the files of a recording with both directions; None if it has only one. Raise `OSError` if the
-    recording cannot be opened."""
+    """Open the files of a recording with both directions; None if it has only one."""
     if not has_both_directions(path):
         return None
     from agentwatch.recording.exchange import Files

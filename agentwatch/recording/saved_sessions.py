@@ -158,8 +158,7 @@ def delete_session(recording: Path, uid: int | None = None) -> int:
 
 
 def is_recorded(files: SessionFiles) -> bool:
-    """Return whether a session is still being recorded; True if that cannot be checked. Raise
-    `FileNotFoundError` if it has no recording."""
+    """Return whether a session is still being recorded; True if that cannot be checked."""
     try:
         fd = open_regular(files.recording)
     except FileNotFoundError:
@@ -173,7 +172,6 @@ def is_recorded(files: SessionFiles) -> bool:
 
 
 def _check(files: SessionFiles, folder_fd: int, uid: int | None) -> None:
-    """Check that a session may be deleted."""
     path = str(files.recording)
     try:
         os.stat(files.recording.name, dir_fd=folder_fd, follow_symlinks=False)
@@ -200,8 +198,7 @@ _LOCK_SECONDS = 0.005
 def replace_object(fd: int, change: Callable[[dict[str, Any] | None], dict[str, Any]]) -> None:
     """Change the JSON object in a file, so that a reader finds the old one or the new one. `fd` is open for
     reading and writing. `change` returns the new object for the old one, which is None if the file contains
-    something else; an empty file contains an empty object. Raise `OSError` if the file is not a regular file,
-    or cannot be written."""
+    something else; an empty file contains an empty object."""
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
@@ -221,7 +218,6 @@ def replace_object(fd: int, change: Callable[[dict[str, Any] | None], dict[str, 
 
 
 def _parsed(data: bytes) -> dict[str, Any] | None:
-    """Return the object in the content of a file; None if it is something else."""
     if not data.strip():
         return {}
     try:
@@ -239,11 +235,8 @@ def _write(fd: int, data: bytes) -> None:
 
 @contextmanager
 def _locked(fd: int) -> Iterator[None]:
-    """Keep other writers of the file waiting. Not every file system has locks.
-
-    A writer that cannot get the lock for 100 ms continues without it: writers hold it briefly, so its owner
-    hangs.
-    """
+    """Keep other writers of the file waiting. Not every file system has locks. A writer that cannot get the
+    lock for 100 ms continues without it: writers hold it briefly, so its owner hangs."""
     for _ in range(_LOCK_TRIES):
         if lock(fd) is not False:
             break
@@ -283,7 +276,6 @@ def describe_process(
 
 
 def _named(process: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the key of a description that others write: the name of the session."""
     return {NAME: process[NAME]} if process and NAME in process else {}
 
 

@@ -100,11 +100,8 @@ class SessionFiles(NamedTuple):
         )
 
     def _beside(self, suffix: str) -> Path:
-        """Return the path beside the recording with another suffix.
-
-        The suffix is appended if the recording itself has one of these suffixes, so that nothing overwrites
-        it.
-        """
+        """Return the path beside the recording with another suffix. The suffix is appended if the recording
+        itself has one of these suffixes, so that nothing overwrites it."""
         path = self.recording
         return path.with_name(path.name + suffix) if path.suffix in _SUFFIXES else path.with_suffix(suffix)
 
@@ -117,8 +114,7 @@ def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
 
 def new_session_files(folder: Path | None = None) -> SessionFiles:
     """Return paths for a new session in a private folder, which is created if necessary. The stem consists of
-    the local time and random bits. `folder` is None for that of saved sessions. Raise `OSError` if the folder
-    cannot be created, is a link, or belongs to another user."""
+    the local time and random bits. `folder` is None for that of saved sessions."""
     folder = folder or sessions_folder()
     private_folder(folder)
     now_ns = wall_ns()
@@ -147,8 +143,7 @@ def private_folder(folder: Path) -> None:
 
 
 def saved_recordings() -> list[Path]:
-    """Return the paths of the saved recordings, newest first; none if their folder does not exist. Raise
-    `OSError` if the folder cannot be read, or is a link."""
+    """Return the paths of the saved recordings, newest first; none if their folder does not exist."""
     folder = sessions_folder()
     try:
         fd = open_folder(folder)
@@ -253,10 +248,8 @@ def create_file(path: Path) -> int:
 
 
 def is_at(path: Path, fd: int) -> bool:
-    """Return whether `path` is the only name of the file open at `fd`.
-
-    The agent may write in the same folder and may have replaced, moved or linked the file.
-    """
+    """Return whether `path` is the only name of the file open at `fd`. The agent may write in the same folder
+    and may have replaced, moved or linked the file."""
     try:
         named, opened = os.stat(path, follow_symlinks=False), os.fstat(fd)
     except OSError:

@@ -26,10 +26,8 @@ _WHAT_TO_DO = "name a file or a pipe"
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether a path names a pipe or the null device, whose bytes can be read only once.
-
-    A socket, or a device that may have no end, is an OSError, and is not opened.
-    """
+    """Return whether a path names a pipe or the null device, whose bytes can be read only once. A socket, or
+    a device that may have no end, is an OSError, and is not opened."""
     try:
         status = os.stat(path)
     except OSError:
@@ -78,10 +76,8 @@ class StreamGrowth:
         return LineReader(self.fd, self, self.times)
 
     def take(self, seconds: float | None = None) -> None:
-        """Wait for the next bytes of the stream, and add them to the copy.
-
-        A pipe that is silent for `seconds` has ended; None waits without a limit.
-        """
+        """Wait for the next bytes of the stream, and add them to the copy. A pipe that is silent for
+        `seconds` has ended; None waits without a limit."""
         if seconds is not None and self._pipe is not None:
             from select import POLLIN, poll  # which printing a file does not need
 

@@ -25,11 +25,9 @@ _BYTES = 8
 
 
 class TimeColumns:
-    """Pairs of an offset and a time, in the order of their offsets.
-
-    A pair takes 16 bytes. A stream of 350 lines a second has 1.3 million reads an hour: 20 MB in memory. One
-    thread may append while others look up. If the file cannot be written, the pairs stay in memory.
-    """
+    """Pairs of an offset and a time, in the order of their offsets. A pair takes 16 bytes. A stream of 350
+    lines a second has 1.3 million reads an hour: 20 MB in memory. One thread may append while others look up.
+    If the file cannot be written, the pairs stay in memory."""
 
     def __init__(self) -> None:
         self._newest = array("q"), array("q")
@@ -101,7 +99,6 @@ class TimeColumns:
         return self._number(start) != self._number(end)
 
     def _number(self, offset: int) -> int:
-        """Return how many pairs have an offset that is not greater."""
         offsets, _ = self._newest
         if offsets and offset >= offsets[0]:
             return _CHUNK * len(self._firsts) + bisect_right(offsets, offset)
@@ -143,7 +140,6 @@ class TimeColumns:
 def _around(
     columns: tuple[array[int], array[int]], epoch_ms: float
 ) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-    """Return the last pair of two columns whose time is not later, and the first whose time is later."""
     offsets, epochs_ms = columns
     index = bisect_right(epochs_ms, epoch_ms)
     before = (offsets[index - 1], epochs_ms[index - 1]) if index else None
@@ -151,7 +147,6 @@ def _around(
 
 
 def _first(columns: tuple[array[int], array[int]]) -> tuple[int, int] | None:
-    """Return the first pair of two columns; None if they are empty."""
     offsets, epochs_ms = columns
     return (offsets[0], epochs_ms[0]) if offsets else None
 
@@ -169,10 +164,8 @@ def time_in(line: bytes) -> tuple[int, int] | None:
 
 
 class ArrivalTimes:
-    """The arrival times of one recording, which one thread writes and others read.
-
-    A time is noted before its bytes are written, so a reader can look up every byte that it can read.
-    """
+    """The arrival times of one recording, which one thread writes and others read. A time is noted before its
+    bytes are written, so a reader can look up every byte that it can read."""
 
     def __init__(self, fd: int | None = None) -> None:
         """Keep the times in memory, and also write them to `fd` unless it is None."""
@@ -250,10 +243,8 @@ class SavedTimes(ArrivalTimes):
     """The arrival times beside a saved recording. Another process may still be writing them."""
 
     def __init__(self, path: Path | None) -> None:
-        """Read the times from `path`; a missing file means that there are no times.
-
-        Without a path they are noted by whoever merges both directions of a recording.
-        """
+        """Read the times from `path`; a missing file means that there are no times. Without a path they are
+        noted by whoever merges both directions of a recording."""
         super().__init__()
         self._path = path
         self._read_to = 0
@@ -281,10 +272,8 @@ class SavedTimes(ArrivalTimes):
 
 
 class Wakeup:
-    """A descriptor that becomes readable when a recording has grown, once per `ask`.
-
-    `ring` costs nothing while nobody has asked, and never blocks.
-    """
+    """A descriptor that becomes readable when a recording has grown, once per `ask`. `ring` costs nothing
+    while nobody has asked, and never blocks."""
 
     def __init__(self) -> None:
         self.fd, self._bell_fd = os.pipe()
@@ -294,10 +283,8 @@ class Wakeup:
         self._is_asked = False
 
     def ask(self) -> None:
-        """Ask to be woken when new bytes arrive.
-
-        Check for new bytes after this call: the bytes that arrived before it cause no wakeup.
-        """
+        """Ask to be woken when new bytes arrive. Check for new bytes after this call: the bytes that arrived
+        before it cause no wakeup."""
         self._is_asked = True
 
     def hear(self) -> None:

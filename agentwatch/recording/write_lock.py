@@ -75,10 +75,8 @@ def is_alive(process: SavedProcess) -> bool | None:
 
 
 def _started_ms(pid: int) -> int | None:
-    """Return the start of a process in milliseconds since the epoch; None on a system without /proc.
-
-    A zombie has ended, so its start is 0.
-    """
+    """Return the start of a process in milliseconds since the epoch; None on a system without /proc. A zombie
+    has ended, so its start is 0."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

@@ -139,10 +139,8 @@ def target(call: Call) -> SafeText:
 
 
 def shown_target(call: Call) -> SafeText:
-    """Return the target of a call without a leading `cd DIR &&` and without the name of its own tool.
-
-    It is one line of at most 200 columns. Filters, copies and the text format use the whole target.
-    """
+    """Return the target of a call without a leading `cd DIR &&` and without the name of its own tool. It is
+    one line of at most 200 columns. Filters, copies and the text format use the whole target."""
     text = call.target or ""
     if call.kind is ToolKind.EXECUTE:
         while (found := _FOLDER.match(text)) is not None:
@@ -162,10 +160,8 @@ def _command_line(text: str) -> SafeText:
 
 
 def outcome_note(call: Call) -> SafeText:
-    """Return the outcome of a call in few words: `54 lines`, `+3 -1`, `failed: exit 1`, `rejected`.
-
-    Empty for a call that succeeded without a note and without changed lines.
-    """
+    """Return the outcome of a call in few words: `54 lines`, `+3 -1`, `failed: exit 1`, `rejected`. Empty for
+    a call that succeeded without a note and without changed lines."""
     if call.outcome is Outcome.SUCCEEDED:
         return safe_line(call.note or change_size(call) or "")
     if call.outcome is Outcome.FAILED and call.error:
@@ -208,10 +204,8 @@ def count_words(counts: Mapping[Outcome, int]) -> list[SafeText]:
 
 
 def ended_ms(call: Call) -> int | None:
-    """Return when a call ended, in milliseconds since the epoch; None if unknown.
-
-    The agent's timestamp is preferred to the arrival time of the line.
-    """
+    """Return when a call ended, in milliseconds since the epoch; None if unknown. The agent's timestamp is
+    preferred to the arrival time of the line."""
     return call.ended.seen_ms if call.ended_ms is None and call.ended is not None else call.ended_ms
 
 

@@ -27,11 +27,8 @@ def bounded(text: str | None, most: int = _MOST_CHARACTERS) -> str | None:
 
 
 def bounded_id(text: str) -> str:
-    """Return an id of at most 512 characters.
-
-    The end of a longer one is replaced by a digest of all of it: two ids that differ only in their ends stay
-    different.
-    """
+    """Return an id of at most 512 characters. The end of a longer one is replaced by a digest of all of it:
+    two ids that differ only in their ends stay different."""
     if len(text) <= MOST_ID_CHARACTERS:
         return text
     from hashlib import blake2b  # takes 2 ms to import

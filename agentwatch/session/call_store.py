@@ -49,11 +49,9 @@ class LateChange(NamedTuple):
 
 
 class Calls(Sequence[Call]):
-    """The calls, in the order in which they first appeared.
-
-    A settled call takes 750 bytes of memory unpacked and 16 bytes packed. Unpacking it takes 2 µs. While
-    code outside holds a call, every access returns that same object.
-    """
+    """The calls, in the order in which they first appeared. A settled call takes 750 bytes of memory unpacked
+    and 16 bytes packed. Unpacking it takes 2 µs. While code outside holds a call, every access returns that
+    same object."""
 
     def __init__(self) -> None:
         self.most_settled = _MOST_SETTLED
@@ -140,9 +138,7 @@ class Calls(Sequence[Call]):
 
     def as_ended(self, call: Call) -> Call:
         """Return a call with the outcome of the line that ended it, which a later line may have corrected.
-
-        What is printed when a call ends must not depend on how much of the recording was read at once.
-        """
+        What is printed when a call ends must not depend on how much of the recording was read at once."""
         return self.corrected.get(call.number, call) if self.corrected else call
 
     def changed(self, call: Call) -> None:

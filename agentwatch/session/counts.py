@@ -68,13 +68,7 @@ class LineCounts:
         return self.events + self.malformed + self.unknown
 
     def count_odd(self, event: Malformed | Unknown, place: Place, physical_lines: int) -> None:
-        """Count a malformed or unknown line.
-
-        Args:
-            event: The event that the line was decoded to.
-            place: Where the line is in the recording.
-            physical_lines: The number of lines of the recording that were joined to this one.
-        """
+        """Count a malformed or unknown line, to which several physical lines were joined."""
         if isinstance(event, Malformed):
             if not self.total:
                 self.first_text = event.text
@@ -168,13 +162,7 @@ class Uses:
     """The tokens without an id, or of which the id does not matter."""
 
     def count(self, counts: UsageCounts, event: Usage, seen_ms: int | None) -> None:
-        """Add a count here and to the counts of the run.
-
-        Args:
-            counts: The counts of the run.
-            event: The count.
-            seen_ms: When the line arrived, in milliseconds since the epoch.
-        """
+        """Add a count here and to the counts of the run. The line arrived at `seen_ms`, since the epoch."""
         before = None if event.scope is UsageScope.REQUEST else counts.tokens
         counts.add(event)
         self._add(event, event.tokens if before is None else less(counts.tokens, before), seen_ms)
@@ -232,7 +220,6 @@ def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
 
 
 def _sum(first: Tokens, second: Tokens) -> Tokens:
-    """Return the sums of two counts, and the context of the second."""
     if first is _NOTHING or second is _NOTHING:
         return first if second is _NOTHING else second
     return Tokens(

@@ -156,10 +156,8 @@ def settle(session: Session, call: Call) -> None:
 
 
 def parent_of(session: Session, parent_call: str) -> int:
-    """Return the number of the call whose subagent is meant; 0 if the recording does not contain it.
-
-    A format with subagents gives its calls no session_id: a subagent may have a session of its own.
-    """
+    """Return the number of the call whose subagent is meant; 0 if the recording does not contain it. A format
+    with subagents gives its calls no session_id: a subagent may have a session of its own."""
     call = session.calls.find(len(session.runs), None, bounded_id(parent_call))
     return 0 if call is None else call.number
 
@@ -282,7 +280,6 @@ def permission(session: Session, event: Permission, place: Place) -> None:
 
 
 def _correct(session: Session, call: Call, event: ToolEnded, place: Place) -> None:
-    """Give a call that has ended another outcome."""
     session.calls.changes_late(call, place.offset, is_correction=True)
     session.ended_by_outcome[call.outcome] -= 1
     session.ended_by_outcome[event.outcome] += 1

@@ -104,9 +104,7 @@ def end_call(questions: dict[str, _Question], call_id: str) -> dict[str, _Questi
 
 def planned(before: tuple[PlanEntry, ...], event: Plan) -> tuple[PlanEntry, ...]:
     """Return the to-do list after an event: the event's entries, merged into `before` if it is an update.
-
-    Entries with the same text are the same entry.
-    """
+    Entries with the same text are the same entry."""
     by_text = {entry.text: entry for entry in (*(before if event.is_update else ()), *event.entries)}
     return tuple(islice(by_text.values(), _MOST_ENTRIES))
 

@@ -21,12 +21,6 @@ class Answer(Sequence[Content]):
     """The texts of some entries of a transcript; each takes 4 bytes, and is unpacked when it is accessed."""
 
     def __init__(self, transcript: Sequence[Entry], spill: Spill | None = None) -> None:
-        """Create an answer without texts.
-
-        Args:
-            transcript: The transcript.
-            spill: Where the numbers of the entries are stored.
-        """
         self._transcript = transcript
         self._numbers = Numbers("I", spill or Spill())
         self._last = -1
@@ -106,16 +100,8 @@ class TurnResult:
         is_last_text: bool,
         is_bare: bool,
     ) -> None:
-        """Keep the end of a turn.
-
-        Args:
-            event: The end.
-            place: Its line in the recording.
-            answer: The assistant's text of the run.
-            spill: Where the text of the result is stored.
-            is_last_text: Whether the result repeats only the last text of its turn.
-            is_bare: Whether the recording contains only the result, as the agent's `json` format does.
-        """
+        """Keep the end of a turn at a line. `is_last_text`: the result repeats only the last text of its
+        turn. `is_bare`: the recording has only the result, as in the `json` format of an agent."""
         self.outcome: Outcome = event.outcome
         self.place = place
         self.duration_ms: int | None = event.duration_ms
@@ -151,11 +137,8 @@ class TurnResult:
 
     @property
     def matches_text(self) -> bool | None:
-        """Whether the streamed text equals the result.
-
-        None without a result or without a stream, and if the result is an error message: it does not repeat
-        the text.
-        """
+        """Whether the streamed text equals the result. None without a result or without a stream, and if the
+        result is an error message: it does not repeat the text."""
         is_empty = self.is_last_text and not self._text
         if self._text is None or is_empty or self.is_bare or self.outcome is not Outcome.SUCCEEDED:
             return None
@@ -188,7 +171,6 @@ class TurnResult:
 
 
 def _last_texts(answer: Answer, least: int) -> Sequence[Content]:
-    """Return the texts at the end of an answer that together have at least a number of characters."""
     start, length = len(answer), 0
     while start and length < least:
         start -= 1
@@ -209,13 +191,6 @@ class Run:
     def __init__(
         self, *, cwd: str | None = None, began_seen_ms: int | None = None, answer: Answer | None = None
     ) -> None:
-        """Create a run of which nothing else is known.
-
-        Args:
-            cwd: The working directory.
-            began_seen_ms: When its first line arrived, in milliseconds since the epoch.
-            answer: The assistant's text; None for an empty one.
-        """
         self.format: str | None = None
         self.session_id: str | None = None
         self.model: str | None = None
@@ -360,13 +335,8 @@ class Run:
         return self.outcome is not Outcome.RUNNING
 
     def begin_turn(self, number: int, seen_ms: int | None, *, is_prompted: bool = True) -> None:
-        """Begin a turn, or continue the last one. A run that was over continues.
-
-        Args:
-            number: The number of its first entry in the transcript.
-            seen_ms: When its first line arrived.
-            is_prompted: Whether a prompt is its reason; otherwise it is a part of the last turn.
-        """
+        """Begin a turn with the entry of a number; without a prompt as its reason, continue the last one. A
+        run that was over continues."""
         if is_prompted:
             self.turn_starts.append(number)
         self.awaits_prompt = is_prompted
@@ -392,14 +362,7 @@ class Run:
         self.awaits_prompt = False
 
     def end(self, event: TurnEnded, place: Place, spill: Spill, *, is_last_text: bool) -> TurnResult:
-        """Apply the result line, and return the end of the turn.
-
-        Args:
-            event: The end of the turn.
-            place: Where the result line is in the recording.
-            spill: Where the text of the result is stored.
-            is_last_text: Whether the result repeats only the last text of its turn.
-        """
+        """Apply the result line. `is_last_text`: the result repeats only the last text of its turn."""
         if self.turn_result is not None:
             self.turn_result.settle()
         else:

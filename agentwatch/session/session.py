@@ -38,9 +38,7 @@ class Notices:
 
     def malformed(self, message: str) -> None:
         """Append a notice of a malformed line. After 10,000 of them, a last notice says that no more follow.
-
-        A notice takes hundreds of bytes, and a malformed line may have only two.
-        """
+        A notice takes hundreds of bytes, and a malformed line may have only two."""
         if self._malformed <= _MOST_MALFORMED:
             is_last = self._malformed == _MOST_MALFORMED
             self._transcript.note("more lines that are not events are only counted" if is_last else message)
@@ -207,7 +205,6 @@ class Session:
 
 
 def _times(entries: Iterable[Entry]) -> Iterator[int]:
-    """Yield the agent's times of entries."""
     for entry in entries:
         call = entry.call
         known = (entry.started_ms, entry.ended_ms) if call is None else (call.started_ms, call.ended_ms)
@@ -225,11 +222,9 @@ def own_calls(session: Session) -> int:
 
 
 def calls_by_outcome(session: Session) -> dict[Outcome, int]:
-    """Return the number of the session's own calls with each outcome, in the order of `Outcome`.
-
-    Outcomes without calls are left out. The counts add up to the number of calls, without those that are a
-    copy of another session's.
-    """
+    """Return the number of the session's own calls with each outcome, in the order of `Outcome`. Outcomes
+    without calls are left out. The counts add up to the number of calls, without those that are a copy of
+    another session's."""
     if session.repeats_history:
         return {}
     ended, copied = session.ended_by_outcome - session.copied_outcomes, session.copied_calls

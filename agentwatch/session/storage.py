@@ -12,11 +12,9 @@ _NUMBER = (1 << _NUMBER_BITS) - 1
 
 
 class CallIds:
-    """A hash table of call numbers: each slot has 32 bits of the hash of the ids, and the number.
-
-    The ids themselves are not kept. Calls whose hashes are equal are distinguished by the caller. The key of
-    Python's hash is another one in each process, so that a stream cannot choose equal hashes.
-    """
+    """A hash table of call numbers: each slot has 32 bits of the hash of the ids, and the number. The ids
+    themselves are not kept. Calls whose hashes are equal are distinguished by the caller. The key of Python's
+    hash is another one in each process, so that a stream cannot choose equal hashes."""
 
     def __init__(self) -> None:
         self._slots = _empty(_LEAST_SLOTS)
@@ -68,10 +66,8 @@ _AHEAD_BYTES = 1 << 15
 
 
 class Spill:
-    """A store of bytes that only grows. Beyond 1 MiB it writes them to a file in the temporary folder.
-
-    If the file cannot be created or the disk is full, the bytes stay in memory.
-    """
+    """A store of bytes that only grows. Beyond 1 MiB it writes them to a file in the temporary folder. If the
+    file cannot be created or the disk is full, the bytes stay in memory."""
 
     __slots__ = ("_ahead", "_fd", "_is_refused", "_last_end", "_most", "_newest", "_written")
 
@@ -97,8 +93,7 @@ class Spill:
         return place
 
     def get(self, place: int, length: int) -> bytes:
-        """Return `length` bytes at `place`; they must all belong to one piece. Raise `OSError` if the file
-        cannot be read, or is shorter than what was written to it."""
+        """Return `length` bytes at `place`; they must all belong to one piece."""
         if place >= self._written:
             start = place - self._written
             return bytes(self._newest[start : start + length])
@@ -119,10 +114,8 @@ class Spill:
         return data
 
     def replace(self, place: int, data: bytes) -> int:
-        """Replace a piece by one of the same length, and return its place.
-
-        If the file cannot be written, the data is appended, so that its place is another one.
-        """
+        """Replace a piece by one of the same length, and return its place. If the file cannot be written, the
+        data is appended, so that its place is another one."""
         if place >= self._written:
             start = place - self._written
             self._newest[start : start + len(data)] = data
@@ -260,13 +253,11 @@ class GrowingText:
         return self._tail
 
     def _read_chunks(self, first: int = 0, last: int | None = None) -> Iterator[bytes]:
-        """Yield the chunks from index `first` up to index `last`, read from the spill."""
         chunks = self._chunks
         for index in range(2 * first, len(chunks) if last is None else 2 * last, 2):
             yield self.spill.get(chunks[index], chunks[index + 1])
 
     def _pack(self, length: int) -> None:
-        """Move the first `length` characters of the tail into chunks."""
         text = self._joined_tail()
         packed = [*self._chunks]
         for start in range(0, length, _CHUNK):
@@ -315,10 +306,8 @@ _NO_CHUNKS = array("Q")
 
 
 def is_joined(whole: Content, pieces: Iterable[Content]) -> bool:
-    """Return whether a text equals the concatenation of the pieces.
-
-    At most one chunk of each text is in memory at a time.
-    """
+    """Return whether a text equals the concatenation of the pieces. At most one chunk of each text is in
+    memory at a time."""
     rest, left = whole.utf8(), b""
     for data in (data for piece in pieces for data in piece.utf8()):
         while len(left) < len(data):
@@ -420,10 +409,8 @@ class Numbers:
         return self.newest.pop()
 
     def prefix(self, length: int) -> Numbers:
-        """Return a list of the first `length` numbers. Either list may change without changing the other.
-
-        The lists share the pages in the spill, so that 500,000 numbers cost 4 KiB.
-        """
+        """Return a list of the first `length` numbers. Either list may change without changing the other. The
+        lists share the pages in the spill, so that 500,000 numbers cost 4 KiB."""
         prefix, pages = Numbers(self._code, self._spill), min(length // PAGE, len(self._places))
         self._share()
         prefix._places, prefix._start, prefix._shared = self._places[:pages], pages * PAGE, pages
@@ -465,7 +452,6 @@ class Numbers:
         return numbers
 
     def _release(self, page: int) -> None:
-        """Remove a page from memory, after writing it if it has changed."""
         numbers = self._pages.pop(page)
         if page in self._changed:
             self._write(page, numbers)

@@ -64,17 +64,8 @@ class Entry:
         at_ms: int | None = None,
         parent: int | None = None,
     ) -> None:
-        """Create an entry with a text or with a subject.
-
-        Args:
-            number: Its index in the transcript.
-            kind: The kind of the entry.
-            content: Its text; empty for an entry with a subject.
-            calls: The calls of the session.
-            about: The subject: the end of a turn, or the number of a call. None for a text.
-            at_ms: When the entry began, in agent time.
-            parent: The number of the call whose subagent wrote the text; None for the main agent.
-        """
+        """Keep a text, or a subject: the end of a turn, or the number of a call. `parent` is the call whose
+        subagent wrote it."""
         self.number = number
         """Its index in the transcript. An ended entry may be another object each time it is accessed."""
         self.kind = kind
@@ -141,11 +132,9 @@ _TEXTS = (Kind.PROMPT, Kind.ANSWER, Kind.REASONING, Kind.NOTICE)
 
 
 class Transcript(Sequence[Entry]):
-    """The entries in order. Only the last may be a text that still grows.
-
-    An entry takes 8 bytes: the number of a call, or the place of a packed text. The entry is made
-    when it is accessed, which takes 5 µs for a text. Unpacked, a text takes 500 bytes.
-    """
+    """The entries in order. Only the last may be a text that still grows. An entry takes 8 bytes: the number
+    of a call, or the place of a packed text. The entry is made when it is accessed, which takes 5 µs for a
+    text. Unpacked, a text takes 500 bytes."""
 
     def __init__(self, calls: Calls) -> None:
         """Create an empty transcript. Its call entries refer to `calls`."""
@@ -190,12 +179,8 @@ class Transcript(Sequence[Entry]):
         return self.last_text.kind if self.last_text is not None and self.last_text.is_open else None
 
     def add_call(self, number: int, parent: int | None = None) -> None:
-        """Append the entry of the call with a number. An open text before it is closed.
-
-        Args:
-            number: The number of the call.
-            parent: The number of the call whose subagent made it; None for the main agent.
-        """
+        """Append the entry of a call. An open text before it is closed. `parent` is the call whose subagent
+        made it."""
         if parent is not None:
             self.parents[number] = parent
         self._end_last()
@@ -211,15 +196,8 @@ class Transcript(Sequence[Entry]):
         at_ms: int | None = None,
         parent: int | None = None,
     ) -> Entry:
-        """Append an entry that is not a call, and return it. An open text before it is closed.
-
-        Args:
-            kind: The kind of the entry.
-            text: Its text so far.
-            about: The end of the turn, of a result.
-            at_ms: When the entry began, in agent time.
-            parent: The number of the call whose subagent wrote the text; None for the main agent.
-        """
+        """Append an entry that is not a call. An open text before it is closed. `about` is the end of the
+        turn, of a result."""
         self._end_last()
         content = _NOTHING if about is not None else self._stored(text)
         entry = Entry(len(self), kind, content, self._of_calls, about, at_ms, parent)
@@ -254,17 +232,8 @@ class Transcript(Sequence[Entry]):
     def add_text(
         self, channel: Channel, text: str, at_ms: int | None, parent: int | None = None
     ) -> Entry | None:
-        """Append text to the open entry of a channel, or begin an entry.
-
-        Args:
-            channel: The channel.
-            text: The text.
-            at_ms: When the agent wrote it.
-            parent: The number of the call whose subagent wrote it; None for the main agent.
-
-        Returns:
-            The entry; None if none is open and the text is empty.
-        """
+        """Append text to the open entry of a channel, or begin an entry. Return None if none is open and the
+        text is empty."""
         entry = self._open(channel, parent)
         if entry is None and text:
             entry = self.add(_KINDS[channel], at_ms=at_ms, parent=parent)
@@ -288,7 +257,6 @@ class Transcript(Sequence[Entry]):
             self.offsets.store()
 
     def _stored(self, text: str) -> Content:
-        """Return a text that the next entry begins with, and store it."""
         return GrowingText(self.spill, text)
 
     def _at(self, number: int) -> Entry:

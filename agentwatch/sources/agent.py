@@ -116,10 +116,8 @@ class AgentSource:
         return self._facts_at_end
 
     def outlives(self, result_ms: int | None) -> bool:
-        """Return whether the agent still runs 30 s after its result arrived.
-
-        With a result, a process that the agent left behind is not followed any longer.
-        """
+        """Return whether the agent still runs 30 s after its result arrived. With a result, a process that
+        the agent left behind is not followed any longer."""
         if result_ms is not None:
             self.agent.note_result()
         return self.is_live and result_ms is not None and now_ms() - result_ms > LATE_EXIT_MS

@@ -60,10 +60,8 @@ class Reserve:
             self._can_reserve = False
 
     def is_used_up(self, size: int) -> bool:
-        """Return whether the disk is full and a file of `size` bytes has used up the reservation.
-
-        Bytes written after that are lost.
-        """
+        """Return whether the disk is full and a file of `size` bytes has used up the reservation. Bytes
+        written after that are lost."""
         return self.fault is not None and size >= self._end
 
     def forget(self) -> None:
@@ -98,11 +96,9 @@ _COMPARED_BYTES = 64
 
 
 class DirectOutput:
-    """The recording and the file of stderr, written by the agent itself.
-
-    Every 10 ms the size of the recording is read, and its growth gets the present time. An agent that opens
-    /dev/stdout again can erase its recording, which is then noticed.
-    """
+    """The recording and the file of stderr, written by the agent itself. Every 10 ms the size of the
+    recording is read, and its growth gets the present time. An agent that opens /dev/stdout again can erase
+    its recording, which is then noticed."""
 
     def __init__(self, recording_fd: int, errors_fd: int, times: ArrivalTimes) -> None:
         """Hand over the open files."""
@@ -201,8 +197,7 @@ class Output(Protocol):
         """Look for growth after a wait of at most 10 ms, and return whether the recording has grown."""
 
     def is_complete(self) -> bool:
-        """Return whether all that was written before the first such call is recorded. Raise `OSError` if the
-        recording cannot be read."""
+        """Return whether all that was written before the first such call is recorded."""
 
     def is_open(self) -> bool:
         """Return whether a process is known to hold the agent's stdout still."""

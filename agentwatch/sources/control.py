@@ -31,10 +31,8 @@ _NAME_CHARACTERS = 32
 
 
 def control_path(recording: Path) -> Path:
-    """Return the path of the socket of a recording, which may not exist.
-
-    Two recordings of the same name in different folders have different ones.
-    """
+    """Return the path of the socket of a recording, which may not exist. Two recordings of the same name in
+    different folders have different ones."""
     name = sha256(os.fsencode(os.path.realpath(recording))).hexdigest()[:_NAME_CHARACTERS]
     return state_folder() / "control" / f"{name}.sock"
 
@@ -84,7 +82,6 @@ class Control:
 
 
 def _identity(path: Path) -> str:
-    """Return the device and the inode of a file."""
     status = os.stat(path)
     return f"{status.st_dev}:{status.st_ino}"
 
@@ -106,9 +103,7 @@ def _is_served(path: Path) -> bool:
 
 def ask(recording: Path, act: str) -> str:
     """Ask the process that records a session to act. Return why it did not, a foreign text; empty if it did.
-
-    Each step waits for at most 2 s.
-    """
+    Each step waits for at most 2 s."""
     path = control_path(recording)
     try:
         request = f"{act} {_identity(recording)}"

@@ -45,8 +45,7 @@ class Agent:
     """An agent whose stdin and stdout are pipes."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        """Start the agent. Raise `OSError` if the command does not exist or cannot be executed, or there are
-        too few descriptors."""
+        """Start the agent."""
         if not command[0]:  # a ValueError of `posix_spawnp`
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         self.command = [*command]
@@ -169,7 +168,6 @@ class _Tee:
             self._kept_bytes += len(self._kept[-1])
 
     def _flush(self, fd: int) -> None:
-        """Hand over the copies that are kept."""
         while True:
             _await(fd, select.POLLOUT)
             with self._lock:
@@ -193,10 +191,8 @@ class _Tee:
             self._start()
 
     def _restart(self) -> None:
-        """Wait for the end of the recorder. If it was killed, start one that continues its recording.
-
-        Nothing more is recorded if it has ended by itself, or before it had begun.
-        """
+        """Wait for the end of the recorder. If it was killed, start one that continues its recording. Nothing
+        more is recorded if it has ended by itself, or before it had begun."""
         report = b""
         while data := os.read(self._report_fd, _MOST_PATH):
             report += data
@@ -210,7 +206,6 @@ class _Tee:
             self._start()
 
     def _open(self) -> None:
-        """Create the pipe to the next recorder."""
         try:
             self._frames_fd, self._fd = os.pipe()
         except OSError:  # there are too many descriptors
@@ -259,10 +254,8 @@ def _forward_signals(running: list[int]) -> None:
 
 
 def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
-    """Wait until the agent has exited, and note its exit code.
-
-    Another process may get its id after `waitpid`. Python has `waitid` on macOS only since 3.13.
-    """
+    """Wait until the agent has exited, and note its exit code. Another process may get its id after
+    `waitpid`. Python has `waitid` on macOS only since 3.13."""
     pid = running[0]
     if hasattr(os, "waitid"):
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -274,7 +267,6 @@ def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
 
 
 def _send(sent_fd: int, tee: _Tee) -> None:
-    """Copy from the editor to the agent until one of them closes its end."""
     buffer = memoryview(bytearray(_READ_BYTES))
     is_open = True
     while is_open and (data := _read(0, buffer)):
@@ -315,7 +307,6 @@ def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
 
 
 def _read(fd: int, buffer: memoryview) -> memoryview:
-    """Return what can be read next; nothing at the end."""
     while True:
         try:
             return buffer[: os.readv(fd, [buffer])]
@@ -326,7 +317,6 @@ def _read(fd: int, buffer: memoryview) -> memoryview:
 
 
 def _write(fd: int, data: memoryview) -> bool:
-    """Write all bytes, and return whether that succeeded."""
     while data:
         try:
             data = data[os.write(fd, data) :]

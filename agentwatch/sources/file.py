@@ -86,10 +86,8 @@ class FileSource(WithoutAgent):
         return [] if self._stderr is None else self._stderr.new_lines()
 
     def last_stderr(self, count: int) -> list[str]:
-        """Return the last non-blank lines of the agent's recorded stderr, at most `count`.
-
-        While the recording is being written, they are not the last ones, and the list is empty.
-        """
+        """Return the last non-blank lines of the agent's recorded stderr, at most `count`. While the
+        recording is being written, they are not the last ones, and the list is empty."""
         is_over = self.reader.growth.has_ended() and not self._has_left
         return [] if self._stderr is None or not is_over else self._stderr.last_lines(count)
 

@@ -33,8 +33,7 @@ class KeepOptions(NamedTuple):
     """Whether to write an action log if `log` names none."""
 
     def session_files(self) -> SessionFiles | None:
-        """Return the paths of the files to be created; None if no recording is kept. Raise `Fault` if the
-        folder of saved sessions cannot be created."""
+        """Return the paths of the files to be created; None if no recording is kept."""
         if self.recording is not None:
             return SessionFiles(self.recording)
         if not self.record:
@@ -128,7 +127,6 @@ def cannot_start(command: str, error: OSError) -> Fault:
 
 
 def _advised(fault: Fault) -> Fault:
-    """Return the fault of a file in the folder of saved sessions, with what to do."""
     advice = "set AGENTWATCH_HOME to another folder, or add --no-record"
     return Fault(f"{fault} ({advice})", fault.exit_code)
 
@@ -166,11 +164,9 @@ class _NewFiles:
 def _create_files(
     new: _NewFiles, files: SessionFiles | None, keep: KeepOptions, *, is_relayed: bool = False
 ) -> tuple[int, ArrivalTimes, int | None]:
-    """Create the recording, its arrival times and the action log, and return them.
-
-    Without `files`, the recording has no name, and the times stay in memory unless a relay writes them. The
-    log is None if not wanted.
-    """
+    """Create the recording, its arrival times and the action log, and return them. Without `files`, the
+    recording has no name, and the times stay in memory unless a relay writes them. The log is None if not
+    wanted."""
     recording_fd = new.nameless() if files is None else new.create(files.recording)
     hold(recording_fd)
     if is_relayed:

@@ -80,7 +80,6 @@ class Pausing:
         return False
 
     def _is_stopped(self) -> bool:
-        """Return whether the agent is seen to be stopped still."""
         if not self._is_running():
             return False
         now = time.monotonic()

@@ -23,11 +23,9 @@ A line after a silence of 2 ms is read at once.
 
 
 class PipeIntake:
-    """Appends a pipe to a recording until the pipe ends.
-
-    The thread acquires no locks and makes no callbacks, so nothing can delay it. A full disk does not stop
-    the agent: the pipe is still drained. Only the thread ends the recording, after its last append.
-    """
+    """Appends a pipe to a recording until the pipe ends. The thread acquires no locks and makes no callbacks,
+    so nothing can delay it. A full disk does not stop the agent: the pipe is still drained. Only the thread
+    ends the recording, after its last append."""
 
     def __init__(self, source_fd: int, recording_fd: int, times: ArrivalTimes) -> None:
         """Start the thread, and enlarge the pipe's buffer if the system allows it. `recording_fd` is in
@@ -80,7 +78,6 @@ class PipeIntake:
             self.wakeup.ring()
 
     def _read(self) -> bytes:
-        """Return the next bytes; none at the end of the pipe, or after a request to stop."""
         while self._stopping.fd not in dict(self._poller.poll()):
             try:
                 return os.read(self._source_fd, READ_BYTES)

@@ -67,10 +67,8 @@ class Proc:
             return set()
 
     def read_once(self) -> None:
-        """Read the state of each process once at most from now on, until the next call.
-
-        The records of 300 sessions and the table of processes ask for the same states.
-        """
+        """Read the state of each process once at most from now on, until the next call. The records of 300
+        sessions and the table of processes ask for the same states."""
         self._stats = {}
 
     def stat(self, pid: int) -> Stat | None:
@@ -83,11 +81,9 @@ class Proc:
         return stats[pid]
 
     def uid(self, pid: int) -> int | None:
-        """Return the user that a process belongs to; None if there is no such process.
-
-        The folder of a process that no debugger may attach to belongs to root: Codex forbids that. Its status
-        has the user.
-        """
+        """Return the user that a process belongs to; None if there is no such process. The folder of a
+        process that no debugger may attach to belongs to root: Codex forbids that. Its status has the
+        user."""
         try:
             owner = os.stat(f"{self._root}/{pid}").st_uid
         except OSError:
@@ -165,7 +161,6 @@ class Proc:
             return None
 
     def _read(self, name: str, most_bytes: int) -> bytes:
-        """Return the first bytes of a file; none if it cannot be read."""
         try:
             fd = os.open(f"{self._root}/{name}", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
         except OSError:

@@ -29,10 +29,8 @@ class StderrFile:
         self._tail = b""
 
     def new_lines(self) -> list[str]:
-        """Return the complete lines added since the last call, at most 64 KiB.
-
-        A line of more than 64 KiB is returned in pieces.
-        """
+        """Return the complete lines added since the last call, at most 64 KiB. A line of more than 64 KiB is
+        returned in pieces."""
         data = os.pread(self._fd, _READ_BYTES, self._offset)
         self._offset += len(data)
         *lines, self._tail = (self._tail + data).split(b"\n")
@@ -64,8 +62,7 @@ class AgentProcess:
     """
 
     def __init__(self, argv: Sequence[str], output: Output, errors_fd: int) -> None:
-        """Start the agent. Raise `OSError` if the command does not exist or cannot be executed, or there are
-        too few descriptors."""
+        """Start the agent."""
         self.argv = list(argv)
         self.cwd = working_folder()
         self.stderr = StderrFile(errors_fd)
@@ -147,9 +144,7 @@ class AgentProcess:
 
     def interrupt(self) -> bool:
         """Send SIGINT to the agent alone, which ends its own tools; return False if the agent has ended.
-
-        Until the agent is reaped here, its id cannot be that of another process.
-        """
+        Until the agent is reaped here, its id cannot be that of another process."""
         with suppress(ProcessLookupError, PermissionError):
             self._process.send_signal(signal.SIGINT)
         return self._process.returncode is None
@@ -177,10 +172,8 @@ class AgentProcess:
         return self._process.returncode is None or bool(self.survivors())
 
     def _signal_survivors(self, number: int, signalled: set[int]) -> set[int]:
-        """Signal the survivors that were not signalled yet, and return their process ids.
-
-        A child in its own session becomes visible as a survivor only when its parent has ended.
-        """
+        """Signal the survivors that were not signalled yet, and return their process ids. A child in its own
+        session becomes visible as a survivor only when its parent has ended."""
         found = {survivor.pid for survivor in self._descendants.survivors()} - signalled
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):

@@ -131,10 +131,8 @@ class Source(Protocol):
         behind still holds its stdout."""
 
     def quiet_ms(self) -> int:
-        """Return for how long nothing was written since the started agent has exited, in milliseconds.
-
-        It is 0 unless the source is live and only a process that the agent left behind can still write.
-        """
+        """Return for how long nothing was written since the started agent has exited, in milliseconds. It is
+        0 unless the source is live and only a process that the agent left behind can still write."""
 
     def survivors(self) -> list[Survivor]:
         """Return the processes started by the agent that outlived it."""

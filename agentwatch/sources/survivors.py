@@ -54,10 +54,8 @@ class Descendants:
         self._began = 0 if stat is None else stat.began
 
     def survivors(self) -> list[Survivor]:
-        """Return the running processes of the agent, except the agent itself.
-
-        Once nothing is left of the agent's session, its id can be given to an unrelated one.
-        """
+        """Return the running processes of the agent, except the agent itself. Once nothing is left of the
+        agent's session, its id can be given to an unrelated one."""
         own, found = os.getpid(), [(pid, stat) for pid in sorted(pids()) if (stat := stat_of(pid))]
         self._has_session = self._has_session and any(stat.session == self._agent for _, stat in found)
         survivors = [
@@ -75,9 +73,7 @@ class Descendants:
 
     def reap(self) -> None:
         """Reap the adopted processes that have ended; the exit status of the agent is left to its `Popen`.
-
-        Other children are left for a second to the code that has started them and may wait for them.
-        """
+        Other children are left for a second to the code that has started them and may wait for them."""
         if sys.platform != "linux" or not _has_ended_child():
             return
         now, own, seen = time.monotonic(), os.getpid(), self._ended_at
@@ -99,10 +95,8 @@ class Descendants:
 
 
 def marked_environment() -> tuple[str, dict[str, str]]:
-    """Return a new mark, and our environment with it.
-
-    A mark begins with that of the agent in which we run, if any, which has to know our agent's processes too.
-    """
+    """Return a new mark, and our environment with it. A mark begins with that of the agent in which we run,
+    if any, which has to know our agent's processes too."""
     outer = os.environ.get(_MARK)
     mark = f"{outer}/{os.getpid()}" if outer else f"{os.getpid()}.{time.monotonic_ns()}"
     return mark, {_MARK: mark} | {name: value for name, value in os.environ.items() if name != _MARK}

@@ -34,8 +34,7 @@ class WebSocket:
 
     def __init__(self, path: str, uid: int, seconds: float) -> None:
         """Connect. The process at the other end must belong to `uid`, where the system shows it. The whole
-        connection lasts at most `seconds`. Raise `OSError` if nobody accepts, it is the process of another
-        user or not a WebSocket server, or it is late."""
+        connection lasts at most `seconds`."""
         self._until = time.monotonic() + seconds
         self._read = bytearray()
         """What was received, and is not taken yet."""
@@ -118,7 +117,6 @@ class WebSocket:
         self._socket.sendall(bytes([_LAST | kind]) + head + mask + masked)
 
     def _take(self, size: int) -> bytes:
-        """Return the next bytes, as many as are asked for."""
         while len(self._read) < size:
             self._receive()
         taken = bytes(self._read[:size])
@@ -133,7 +131,6 @@ class WebSocket:
         self._read += data
 
     def _limit(self) -> None:
-        """Limit the next call of the system to the time that is left."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise TimeoutError("the server is late")

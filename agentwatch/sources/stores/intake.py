@@ -26,19 +26,14 @@ _UNREADABLE_SECONDS = 5.0
 
 
 class StoreIntake:
-    """The growth of a recording that a store fills.
-
-    The arrival of its lines is not recorded: the lines of a store have the agent's own clock.
-    """
+    """The growth of a recording that a store fills. The arrival of its lines is not recorded: the lines of a
+    store have the agent's own clock."""
 
     def __init__(self, store: Store, recording_fd: int, *, follow: bool, waits: bool = True) -> None:
-        """Read the store; to follow it, start the thread that reads it again and again.
-
-        The store is closed when it is not read any more. `recording_fd` is in append mode. `waits` reads the
-        whole store at once. Otherwise the first batch is read, and the thread reads the others: the screen of
-        a large session opens before all of it is read. Raise `OSError` if the store cannot be read, or the
-        recording cannot be written.
-        """
+        """Read the store; to follow it, start the thread that reads it again and again. The store is closed
+        when it is not read any more. `recording_fd` is in append mode. `waits` reads the whole store at once.
+        Otherwise the first batch is read, and the thread reads the others: the screen of a large session
+        opens before all of it is read."""
         self.unreadable: OSError | None = None
         """Why the store could not be read for the last 5 s."""
         self._store = store

@@ -76,10 +76,8 @@ def timed_lines(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
 
 
 def parsed(data: str | bytes) -> object:
-    """Return a JSON value; None if the data is not JSON, or is nested too deeply.
-
-    Python's parser reads what orjson rejects: half a surrogate pair, NaN, and bytes that are not UTF-8.
-    """
+    """Return a JSON value; None if the data is not JSON, or is nested too deeply. Python's parser reads what
+    orjson rejects: half a surrogate pair, NaN, and bytes that are not UTF-8."""
     try:
         return orjson.loads(data)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
@@ -91,11 +89,8 @@ def parsed(data: str | bytes) -> object:
 
 
 def as_line(value: dict[str, object]) -> bytes | None:
-    """Return an object as a line with its line end; None if it is nested too deeply.
-
-    Python's writer writes what orjson rejects: more than 254 levels, half a surrogate pair, and integers of
-    more than 64 bits.
-    """
+    """Return an object as a line with its line end; None if it is nested too deeply. Python's writer writes
+    what orjson rejects: more than 254 levels, half a surrogate pair, and integers of more than 64 bits."""
     try:
         return orjson.dumps(value) + b"\n"
     except orjson.JSONEncodeError:

@@ -45,8 +45,6 @@ def log_of(path: Path) -> str:
 
 
 class _State(NamedTuple):
-    """The values that change when a database is written."""
-
     mode: bytes
     counter: bytes
     inode: int
@@ -70,8 +68,7 @@ class _State(NamedTuple):
 
 def queried(path: Path, tables: Collection[str], query: Callable[[sqlite3.Connection], _Result]) -> _Result:
     """Return the result of a query, which is repeated twice if the database changes meanwhile. Only `tables`
-    can be read. Raise `OSError` if the database cannot be read: it is locked or damaged, changes, or takes
-    too long."""
+    can be read."""
     for pause in _PAUSES:
         time.sleep(pause)
         try:
@@ -84,8 +81,7 @@ def queried(path: Path, tables: Collection[str], query: Callable[[sqlite3.Connec
 
 @contextmanager
 def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
-    """Open a database for reading, and close it again. Only `tables` can be read. Raise `BlockingIOError` if
-    it has changed meanwhile, so that what was read may be wrong, and `OSError` if it cannot be read."""
+    """Open a database for reading, and close it again. Only `tables` can be read."""
     import sqlite3
 
     before = _state(path)
@@ -111,11 +107,9 @@ def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
 
 
 def stored_columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    """Return the columns of an ordinary table whose values are in the file; none for any other table.
-
-    A generated column can compute a gigabyte from nothing, a view can show another table, and a virtual table
-    runs a module of SQLite.
-    """
+    """Return the columns of an ordinary table whose values are in the file; none for any other table. A
+    generated column can compute a gigabyte from nothing, a view can show another table, and a virtual table
+    runs a module of SQLite."""
     found = connection.execute("SELECT type, sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
     if len(found) != 1 or found[0][0] != "table" or not f"{found[0][1]}".startswith("CREATE TABLE "):
         return frozenset()
@@ -182,7 +176,6 @@ def _reader_of(tables: Collection[str]) -> Callable[..., int]:
 
 
 def _as_os_error(error: Exception, path: Path) -> OSError:
-    """Return why a database cannot be read, in words for the user."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return OSError(errno.EBUSY, "it is locked by another program", str(path))

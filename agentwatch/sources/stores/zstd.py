@@ -42,8 +42,7 @@ class CompressedLines:
         self._is_over = False
 
     def new_lines(self) -> list[bytes]:
-        """Return the lines in the next piece of the recording; none at its end. Raise `OSError` if the data
-        is damaged, or has more than 4 GiB."""
+        """Return the lines in the next piece of the recording; none at its end."""
         while not self._is_over:
             piece = self._piece()
             if not piece:
@@ -86,13 +85,11 @@ class CompressedLines:
 
 
 def _lines(piece: bytes) -> list[bytes]:
-    """Return the lines of a piece, which a carriage return does not end."""
     *whole, last = piece.split(b"\n")
     return [*(line + b"\n" for line in whole), *([last] if last else [])]
 
 
 def _zstandard() -> Any:
-    """Return the first module for Zstandard that is installed."""
     for name in _MODULES:
         try:
             return importlib.import_module(name)
@@ -105,7 +102,6 @@ def _zstandard() -> Any:
 
 
 def _stream(module: Any, file: io.FileIO) -> Any:
-    """Return a stream with the decompressed data of all frames of a file."""
     if hasattr(module, "ZstdFile"):
         return module.ZstdFile(file)
     return module.ZstdDecompressor().stream_reader(file, read_across_frames=True)
