@@ -11,9 +11,9 @@ from agentwatch.agents.own_files import is_still_written
 from agentwatch.agents.registry import programs
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
 from agentwatch.recording.ends import is_one_document
+from agentwatch.recording.lines import StreamGrowth, is_stream
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles, nameless_file
-from agentwatch.recording.stream import StreamGrowth, is_stream
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.store import Store, WithSubagents
 

@@ -16,8 +16,8 @@ from typing import BinaryIO, NamedTuple, Self
 from agentwatch.agents.opening import saved_source, stdin_growth, stream_source
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.feed.feed import Feed
+from agentwatch.recording.lines import StreamGrowth, is_stream, pieces_of
 from agentwatch.recording.saved import SavedGrowth
-from agentwatch.recording.stream import StreamGrowth, is_stream, pieces_of
 from agentwatch.session.call import Place
 from agentwatch.session.events import Event
 from agentwatch.sources.file import FileSource

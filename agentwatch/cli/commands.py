@@ -31,7 +31,7 @@ from agentwatch.cli.front import watch
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
-from agentwatch.recording.stream import is_stream
+from agentwatch.recording.lines import is_stream
 from agentwatch.screen.terminal.signals import HeldSignals
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.open import agent_source, create_log, pipe_source

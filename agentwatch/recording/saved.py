@@ -6,19 +6,207 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.clock import now_ms
+from agentwatch.base.files import write_all
+from agentwatch.recording.appender import line_start
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.store import SessionFiles, nameless_file, open_own, open_regular
-from agentwatch.recording.times import SavedTimes
+from agentwatch.recording.times import ArrivalTimes, SavedTimes, time_in
 from agentwatch.recording.write_lock import is_being_written, read_process
 
+_WROTE, _SENT = 0, 1
+_READ_BYTES = 1 << 18
+_TIMES_BYTES = 1 << 17
+_WRITE_BYTES = 1 << 20
+_TAIL_TIMES_BYTES = 1 << 16
+"""The end of the arrival times in which the tail of a recording is searched: at least 1,400 pieces."""
+_PREFIX = b"sent "
+_UNKNOWN = -1
+
+
+class Files(NamedTuple):
+    """The open files of a recording with both directions."""
+
+    wrote: int
+    """The recording: what the agent wrote."""
+    sent: int
+    times: int
+
+    def sizes(self) -> list[int]:
+        """Return the sizes of what the agent wrote and of what it was sent at one time, in bytes."""
+        while True:
+            wrote, sent, again = (os.fstat(fd).st_size for fd in (self.wrote, self.sent, self.wrote))
+            if wrote == again:
+                return [wrote, sent]
+
+    def close(self) -> None:
+        """Close the files."""
+        for fd in self:
+            os.close(fd)
+
+
+class _Piece(NamedTuple):
+    """What arrived at one time."""
+
+    direction: int
+    begin: int
+    at_ms: int
+
+
+class Exchange:
+    """Merges both directions. It keeps how far they were read, but no file."""
+
+    def __init__(self) -> None:
+        self._begins = [0, 0]
+        """The offset of the line that has not ended yet, in each direction."""
+        self._read_to = [0, 0]
+        self._at_ms: list[int | None] = [None, None]
+        self._times_offset = 0
+        self._skipped: list[_Piece] = []
+        """The pieces before that offset that are still to be read."""
+
+    def read(self, files: Files, *, has_ended: bool = False) -> Iterator[tuple[int | None, bytes]]:
+        """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival. If it
+        `has_ended`, it does not grow any more, and a last line without a line end gets one."""
+        sizes = files.sizes()  # first: a time is noted before its bytes are written
+        pieces, self._skipped = self._skipped, []
+        is_over, most = False, _TIMES_BYTES
+        while not is_over:
+            new = self._new_pieces(files.times, most)
+            pieces, is_over = pieces + new, not new
+            ends = [_UNKNOWN] * len(pieces)
+            following = [*sizes] if is_over else [_UNKNOWN] * 2
+            for index in range(len(pieces) - 1, -1, -1):
+                way, begin, _ = pieces[index]
+                ends[index], following[way] = following[way], min(begin, sizes[way])
+            if _UNKNOWN in following:
+                most *= 2  # one direction is silent for long
+                continue
+            for way in (_SENT, _WROTE):  # the rest of the last pieces
+                yield from self._take(files, way, following[way])
+            held = ends.index(_UNKNOWN) if not is_over else len(pieces)
+            for index, ((way, begin, at_ms), end) in enumerate(zip(pieces[:held], ends, strict=False)):
+                if end == sizes[way] <= begin and not has_ended:
+                    self._skipped = pieces[index:]  # its bytes are not written yet: what follows has to wait
+                    return
+                self._at_ms[way] = at_ms
+                # a full disk: the file was cut after its last line
+                self._read_to[way] = min(self._read_to[way], max(begin, self._begins[way]))
+                yield from self._take(files, way, end)
+            pieces, most = pieces[held:], _TIMES_BYTES
+        if has_ended:
+            for way, size in enumerate(sizes):
+                if self._begins[way] < size:
+                    yield from self._copy(files, way, size)
+                    yield self._at_ms[way], b"\n"
+
+    def take(self, files: Files, fd: int, most_bytes: int | None = None) -> int:
+        """Write the new lines to a file, and return their number of bytes. With `most_bytes`, the file is
+        empty, and gets about this number of bytes, to the end of a line; None for all."""
+        size = 0
+        for _, data in self.read(files):
+            write_all(fd, data)
+            size += len(data)
+            if most_bytes is not None and size >= most_bytes:
+                size = line_start(fd, size)
+                os.ftruncate(fd, size)
+                break
+        return size
+
+    def skip(self, files: Files, most_bytes: int) -> None:
+        """Continue near the end of the recording, at a line of each direction. `most_bytes` counts back from
+        the end, except for the beginning of a line."""
+        sizes = files.sizes()
+        size = os.fstat(files.times).st_size
+        start = max(size - _TAIL_TIMES_BYTES, 0)
+        data = os.pread(files.times, size - start, start)
+        data = data[data.find(b"\n") + 1 :] if start else data
+        pieces, _ = _pieces_in(data)
+        self._times_offset = size - len(data) + data.rfind(b"\n") + 1
+        begins, first = list(sizes), len(pieces)
+        for index in range(len(pieces) - 1, -1, -1):
+            earlier = [*begins]
+            earlier[pieces[index].direction] = min(pieces[index].begin, begins[pieces[index].direction])
+            if sum(sizes) - sum(earlier) > most_bytes:
+                break
+            begins, first = earlier, index
+        self._skipped = pieces[first:]
+        for direction, begin in enumerate(begins):
+            self._begins[direction] = self._read_to[direction] = line_start(files[direction], begin)
+
+    def _new_pieces(self, times_fd: int, most: int) -> list[_Piece]:
+        """Return the next pieces; none after the last one. `most` is the number of bytes of them to read."""
+        pieces: list[_Piece] = []
+        while not pieces and (data := os.pread(times_fd, most, self._times_offset)):
+            pieces, end = _pieces_in(data)
+            if not end and len(data) < most:
+                break
+            self._times_offset += end or len(data)  # a longer line is not one of times
+        return pieces
+
+    def _take(self, files: Files, direction: int, until: int) -> Iterator[tuple[int | None, bytes]]:
+        at_ms, position, end = self._at_ms[direction], self._read_to[direction], 0
+        while position < until:
+            data = os.pread(files[direction], min(until - position, _READ_BYTES), position)
+            if not data:
+                break
+            newline = data.rfind(b"\n") + 1
+            if newline == len(data) and position == self._begins[direction]:  # as most pieces
+                yield at_ms, data
+                self._begins[direction] = position + newline
+            elif newline:
+                end = position + newline
+            position += len(data)
+            self._read_to[direction] = position
+        if end > self._begins[direction]:
+            yield from self._copy(files, direction, end)
+
+    def _copy(self, files: Files, direction: int, end: int) -> Iterator[tuple[int | None, bytes]]:
+        begin = self._begins[direction]
+        while begin < end and (data := os.pread(files[direction], min(end - begin, _READ_BYTES), begin)):
+            yield self._at_ms[direction], data
+            begin += len(data)
+        self._begins[direction] = end
+
+
+def _pieces_in(data: bytes) -> tuple[list[_Piece], int]:
+    end = data.rfind(b"\n") + 1
+    lines = data[:end].split(b"\n")
+    pairs = ((line.startswith(_PREFIX), time_in(line.removeprefix(_PREFIX))) for line in lines)
+    return [_Piece(int(is_sent), *pair) for is_sent, pair in pairs if pair is not None], end
+
+
+class Merged:
+    """A nameless file with both directions of a recording of `acp`, in the order of arrival. `files`, those
+    of the recording, are closed with this object. Creating it raises `OSError` if no file can be created."""
+
+    def __init__(self, files: Files) -> None:
+        self.fd = nameless_file()
+        self._files = files
+        self._exchange = Exchange()
+        self._lines = open(self.fd, "ab", _WRITE_BYTES, closefd=False)  # noqa: SIM115
+        self._size = 0
+
+    def __del__(self) -> None:
+        self._files.close()
+
+    def size(self, times: ArrivalTimes, *, has_ended: bool = False) -> int:
+        """Append the lines that have arrived, note when, and return the size of the file."""
+        for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
+            if at_ms is not None:
+                times.note(self._size, at_ms)
+            self._size += self._lines.write(data)
+        self._lines.flush()
+        return self._size
+
+
 if TYPE_CHECKING:
-    from agentwatch.recording.exchange import Files, Merged
+    from agentwatch.recording.saved import Files, Merged
 
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
@@ -129,7 +317,7 @@ def open_both(path: Path) -> Files | None:
     """Open the files of a recording with both directions; None if it has only one."""
     if not has_both_directions(path):
         return None
-    from agentwatch.recording.exchange import Files
+    from agentwatch.recording.saved import Files
 
     files = SessionFiles(path)
     try:
@@ -154,7 +342,7 @@ def open_lines(path: Path) -> int:
     fd = open_own(path)
     if (files := open_both(path)) is None:
         return fd
-    from agentwatch.recording.exchange import Exchange
+    from agentwatch.recording.saved import Exchange
 
     os.close(fd)
     with closing(files):
@@ -178,7 +366,7 @@ def open_saved(
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         if (both := open_both(path)) is not None:
-            from agentwatch.recording.exchange import Merged
+            from agentwatch.recording.saved import Merged
 
             merged = Merged(both)
             os.close(fd)

@@ -12,11 +12,10 @@ from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved_sessions import describe_process
 from agentwatch.recording.store import SessionFiles
 from agentwatch.session.agent_process import LATE_EXIT_MS, AgentFacts
+from agentwatch.sources.agent_processes import Activity, Pausing, Survivor
 from agentwatch.sources.control import Control
-from agentwatch.sources.pausing import Activity, Pausing
 from agentwatch.sources.process import AgentProcess
 from agentwatch.sources.source import Elsewhere, WrittenFiles
-from agentwatch.sources.survivors import Survivor
 
 RECEIPT_SECONDS = 10.0
 """How long an agent may take to end after an interrupt."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agentwatch.recording.lines import LineReader
+from agentwatch.recording.lines import LineReader, StreamGrowth
 from agentwatch.recording.saved import SavedGrowth
 from agentwatch.recording.store import SessionFiles, open_regular
-from agentwatch.recording.stream import StreamGrowth
 from agentwatch.recording.write_lock import read_process
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
 
 if TYPE_CHECKING:
-    from agentwatch.sources.pausing import Activity
+    from agentwatch.sources.agent_processes import Activity
     from agentwatch.sources.process import StderrFile
 
 
@@ -40,7 +39,7 @@ class FileSource(WithoutAgent):
         self._stderr: StderrFile | None = None
         self._activity: Activity | None = None
         if files is not None and self._process is not None:
-            from agentwatch.sources.pausing import Activity
+            from agentwatch.sources.agent_processes import Activity
 
             self._stderr, self._activity = _stderr_file(files), Activity(self._process.pid)
         self._facts_at_end: AgentFacts | None = None

@@ -15,7 +15,7 @@ from agentwatch.recording.ends import last_lines
 from agentwatch.recording.saved_sessions import working_folder
 from agentwatch.recording.times import Wakeup
 from agentwatch.sources.agent_output import Output
-from agentwatch.sources.survivors import Descendants, Survivor, marked_environment
+from agentwatch.sources.agent_processes import Descendants, Survivor, marked_environment
 
 _READ_BYTES = 1 << 16
 

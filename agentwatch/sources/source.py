@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from agentwatch.recording.alarms import Alarm
     from agentwatch.recording.times import Wakeup
-    from agentwatch.sources.pausing import Pausing
-    from agentwatch.sources.survivors import Survivor
+    from agentwatch.sources.agent_processes import Pausing, Survivor
     from agentwatch.text.safe import SafeText
 
 

@@ -16,7 +16,7 @@ import pytest
 import agentwatch
 from agentwatch.api.reading import Readable
 from agentwatch.base.local_socket import listen
-from agentwatch.recording import stream
+from agentwatch.recording import lines as recording_lines
 from tests.conftest import RECORDINGS, case
 from tests.harness.program import PLAIN, ran
 
@@ -145,7 +145,7 @@ def test_the_api_reads_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     os.write(writes, DATA[:-1])
     with agentwatch.follow(f"/dev/fd/{reads}", timeout=0.05) as events:
         assert [event for event, _ in events] == wanted
-    monkeypatch.setattr(stream, "MOST_STREAM_BYTES", 1 << 12)
+    monkeypatch.setattr(recording_lines, "MOST_STREAM_BYTES", 1 << 12)
     for function in FUNCTIONS:
         with case("endless"), open("/dev/zero", "rb") as zero, pytest.raises(agentwatch.Fault, match="4,096"):
             function(zero)

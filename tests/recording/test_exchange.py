@@ -16,10 +16,9 @@ from agentwatch.agents.found import OWN, Found
 from agentwatch.catalog.contents import pieces
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.feed.feed import Feed
-from agentwatch.recording import exchange
-from agentwatch.recording.exchange import Exchange
+from agentwatch.recording import saved
 from agentwatch.recording.recorder import Recorder
-from agentwatch.recording.saved import open_both, open_saved
+from agentwatch.recording.saved import Exchange, open_both, open_saved
 from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.write_lock import is_being_written
 from agentwatch.rules.alarms.session_join import JoinedSession
@@ -289,7 +288,7 @@ def test_the_beginning_and_the_end_of_a_recording_are_whole_lines(
             reader.skip(opened, most)
             assert merged(files, reader) == whole[-length:]
     # The arrival times are read in parts, at whose borders no order is lost.
-    monkeypatch.setattr(exchange, "_TIMES_BYTES", 1 << 10)
+    monkeypatch.setattr(saved, "_TIMES_BYTES", 1 << 10)
     chance, answers = random.Random(3), 0
     pieces: list[Piece] = []
     for number in range(2_000):

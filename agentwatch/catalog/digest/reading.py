@@ -47,7 +47,7 @@ from agentwatch.session.events import (
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict
-    from agentwatch.recording.exchange import Exchange, Files
+    from agentwatch.recording.saved import Exchange, Files
 
 
 _MOST_COMMANDS = 6
@@ -611,7 +611,7 @@ class Tail:
 
     def _begin_both(self, files: Files, size: int, changed_ms: int) -> None:
         """Read a recording with both directions from a file with all of it, or with its head and its tail."""
-        from agentwatch.recording.exchange import Exchange
+        from agentwatch.recording.saved import Exchange
 
         self._exchange, most = Exchange(), _TAIL_BYTES[-1]
         fd = nameless_file()

@@ -13,8 +13,8 @@ from agentwatch.screen.panes.header import COLOURS
 from agentwatch.screen.panes.moment import Moment
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.events import Outcome
+from agentwatch.sources.agent_processes import Survivor
 from agentwatch.sources.source import Elsewhere, Source
-from agentwatch.sources.survivors import Survivor
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, safe_line

@@ -17,9 +17,9 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.analysis.status import status
 from agentwatch.feed.feed import Feed
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
-from agentwatch.sources import pausing
+from agentwatch.sources import agent_processes
+from agentwatch.sources.agent_processes import Activity
 from agentwatch.sources.open import KeepOptions, agent_source
-from agentwatch.sources.pausing import Activity
 from tests.conftest import RECORDINGS
 from tests.harness.processes import until
 
@@ -43,7 +43,7 @@ ENDED_CHILD = (
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take a new reading every 0.2 seconds."""
-    monkeypatch.setattr(pausing, "_MIN_INTERVAL_SECONDS", 0.2)
+    monkeypatch.setattr(agent_processes, "_MIN_INTERVAL_SECONDS", 0.2)
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def running(program: str) -> Iterator[int]:
 def pids_of(session: int) -> list[int]:
     """Return the processes of a session."""
     pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
-    return [pid for pid in pids if pausing._session(pid) == session]
+    return [pid for pid in pids if agent_processes._session(pid) == session]
 
 
 @pytest.mark.system
@@ -82,12 +82,12 @@ def test_cpu_time_of_children_counts() -> None:
     time of a child that ended counts for its parent, as builds consist of short-lived children.
     """
     with running(BUSY_CHILD) as pid:
-        until(lambda: (pausing._cpu_seconds(pid) or 0) >= 0.5, 60)
+        until(lambda: (agent_processes._cpu_seconds(pid) or 0) >= 0.5, 60)
     # Cpu time of ended children counts.
     with running(ENDED_CHILD) as other_pid:
-        until(lambda: (pausing._cpu_seconds(other_pid) or 0) >= 0.3, 60)
+        until(lambda: (agent_processes._cpu_seconds(other_pid) or 0) >= 0.3, 60)
         until(lambda: len(pids_of(other_pid)) == 1, 60)
-        assert (pausing._cpu_seconds(other_pid) or 0) >= 0.3
+        assert (agent_processes._cpu_seconds(other_pid) or 0) >= 0.3
 
 
 def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,8 +98,8 @@ def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
         readings.append(agent)
         return float(len(readings))
 
-    monkeypatch.setattr(pausing, "_MIN_INTERVAL_SECONDS", 60)
-    monkeypatch.setattr(pausing, "_cpu_seconds", reading)
+    monkeypatch.setattr(agent_processes, "_MIN_INTERVAL_SECONDS", 60)
+    monkeypatch.setattr(agent_processes, "_cpu_seconds", reading)
     asked = Activity(7)
     assert [asked.uses_cpu() for _ in range(100)] == [None] * 100
     assert readings == [7]
@@ -108,7 +108,7 @@ def test_a_reading_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_old_readings_and_lost_times_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the last seconds count; a total that fell, or processes that are gone, give no answer."""
     hands: dict[str, float | None] = {"now": 0.0, "used": 0.0}
-    monkeypatch.setattr(pausing, "_cpu_seconds", lambda _agent: hands["used"])
+    monkeypatch.setattr(agent_processes, "_cpu_seconds", lambda _agent: hands["used"])
     monkeypatch.setattr(time, "monotonic", lambda: hands["now"])
     asked = Activity(7)
 
@@ -126,19 +126,19 @@ def test_old_readings_and_lost_times_do_not_count(monkeypatch: pytest.MonkeyPatc
 def test_without_proc_activity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without /proc, or for a session without processes, the activity is unknown."""
     with running(IDLE) as pid:
-        assert pausing._cpu_seconds(pid) is not None
+        assert agent_processes._cpu_seconds(pid) is not None
         monkeypatch.setattr(sys, "platform", "darwin")
-        assert pausing._cpu_seconds(pid) is None
+        assert agent_processes._cpu_seconds(pid) is None
     monkeypatch.setattr(sys, "platform", "linux")
-    assert pausing._cpu_seconds(pid) is None
-    assert pausing._ticks(pid) is None
-    assert pausing._session(pid) is None
+    assert agent_processes._cpu_seconds(pid) is None
+    assert agent_processes._ticks(pid) is None
+    assert agent_processes._session(pid) is None
 
     def missing(_path: str) -> list[str]:
         raise FileNotFoundError
 
     monkeypatch.setattr(os, "listdir", missing)
-    assert pausing._cpu_seconds(1) is None
+    assert agent_processes._cpu_seconds(1) is None
 
 
 def test_a_stopped_agent_is_said_to_be_stopped() -> None:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentwatch.sources import pausing as module
-from agentwatch.sources.pausing import Pausing
+from agentwatch.sources import agent_processes as module
+from agentwatch.sources.agent_processes import Pausing
 from tests.harness.processes import until
 
 pytestmark = pytest.mark.slow

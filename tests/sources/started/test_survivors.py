@@ -18,7 +18,7 @@ from agentwatch.cli import printing
 from agentwatch.cli.printing import print_session
 from agentwatch.feed.feed import Feed
 from agentwatch.sources import agent as agents
-from agentwatch.sources import process, survivors
+from agentwatch.sources import agent_processes, process
 from agentwatch.sources.agent import AgentSource
 from agentwatch.sources.open import KeepOptions, agent_source
 from agentwatch.sources.proc import pids, stat_of
@@ -216,7 +216,7 @@ def test_other_children_are_left_to_their_parent(
         os.killpg(other.pid, signal.SIGKILL)
     assert found == []
     # A child that is waited for is not reaped.
-    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 60)
+    monkeypatch.setattr(agent_processes, "_UNCLAIMED_SECONDS", 60)
     source = start("--hang-before-result")
     for _ in range(20):
         with subprocess.Popen(["sh", "-c", "exit 7"]) as editor:
@@ -228,7 +228,7 @@ def test_other_children_are_left_to_their_parent(
     orphan = "setsid sh -c 'exit 7' &"
     source = agent_source(["sh", "-c", f'sh -c "{orphan}"; exec sleep 60'], NOTHING_KEPT)
     until(lambda: zombies_of(os.getpid()))
-    monkeypatch.setattr(survivors, "_UNCLAIMED_SECONDS", 0)
+    monkeypatch.setattr(agent_processes, "_UNCLAIMED_SECONDS", 0)
     until(lambda: not zombies_of(os.getpid()))
     source.stop()
 
@@ -262,7 +262,7 @@ def test_what_a_launcher_left_is_stopped(
     (left,) = source.survivors()
     assert source.runs_agent
     with monkeypatch.context() as patch:  # its environment cannot be read then
-        patch.setattr(survivors, "environment_of", lambda _pid: [])
+        patch.setattr(agent_processes, "environment_of", lambda _pid: [])
         assert source.survivors() == [left]
         source.stop()
     assert not is_alive(left.pid)

@@ -50,8 +50,8 @@ from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.reducers import keep_few
+from agentwatch.sources.agent_processes import Survivor
 from agentwatch.sources.source import Source
-from agentwatch.sources.survivors import Survivor
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 
