@@ -37,16 +37,16 @@ COMMANDS = [
     ("--output-format", "stream-json", "{}"),
     ("--output-format", "summary", "{}"),
     ("--output-format", "final", "{}"),
-    ("log", "{}"),
-    ("log", "--addresses", "{}"),
+    ("--print", "--times", "{}"),
+    ("--print", "--times", "--addresses", "{}"),
     ("show", "{}"),
     ("show", "{}#3"),
     ("show", "--json", "{}@+10s"),
-    ("drift", "{}"),
+    ("doctor", "{}"),
     ("replay", "--print", "--speed", "1000", "{}"),
     ("export", "--to", "atif", "-o", "-", "{}"),
-    ("clip", "{}#2..#4", "-o", "-"),
-    ("redact", "{}", "-o", "-"),
+    ("export", "--to", "recording", "{}#2..#4", "-o", "-"),
+    ("export", "--to", "recording", "{}", "-o", "-"),
 ]
 
 
@@ -60,15 +60,13 @@ def test_a_command_prints_what_it_prints_of_the_original(address: str, tmp_path:
             original = ran(*(each.format(DEMO) for each in arguments))
             printed = of_copy.stdout.replace(name, b"demo")
             assert (of_copy.returncode, printed) == (original.returncode, original.stdout), of_copy.stderr
-            assert of_copy.stdout or arguments[0] == "drift"
+            assert of_copy.stdout or arguments[0] == "doctor"
     # A moment that the session does not have is a fault of one line, which names the address.
     faults: list[tuple[str, ...]] = [
         *(("show", f"{{}}{words}") for words in ("#999", "@nonsense!", "#x")),
         ("replay", "--print", "--from", "#999", "{}"),
         ("replay", "--print", "{}#999"),
-        ("log", "{}#2"),
-        ("clip", "{}", "-o", "-"),
-        ("clip", "{}#2..#999", "-o", "-"),
+        ("export", "--to", "recording", "{}#2..#999", "-o", "-"),
     ]
     for number, arguments in enumerate(faults):
         with case(" ".join(arguments)):

@@ -26,10 +26,10 @@ CONTENT = b"".join(LINES)
 DEMO = RECORDINGS / "demo.ndjson"
 COMMANDS = [
     ("export", "--to", "atif", "-o", "-", "{}"),
-    ("redact", "{}", "-o", "-"),
-    ("clip", "{}#1..#2", "-o", "-"),
+    ("export", "--to", "recording", "{}", "-o", "-"),
+    ("export", "--to", "recording", "{}#1..#2", "-o", "-"),
     ("compare", "{}", str(DEMO)),
-    ("log", "{}"),
+    ("--print", "--times", "{}"),
     ("--print", "{}"),
     ("--output-format", "summary", "{}"),
 ]

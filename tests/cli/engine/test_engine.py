@@ -38,8 +38,8 @@ def test_the_streams_are_made_changed_and_shown(tmp_path: Path) -> None:
         for number in range(3):
             store(server.address, f"aw.v1.c.ci.{number:032x}", b"x" * 100_000)
         store(server.address, f"aw.v1.c.build-1.{9:032x}", b"x" * 100_000, times=5)
-        shown = engine("status", server.address).stdout.decode()
-        printed = engine("status", server.address, "--json").stdout
+        shown = engine("check", server.address).stdout.decode()
+        printed = engine("check", server.address, "--json").stdout
         limited = engine("limits", server.address, "--max-bytes", "2GB", "--age", "40d")
         larger, longer = stream(server.address, "AW"), stream(server.address, "KV_AWCARD")
     assert (chunks["max_bytes"], chunks["max_age"], chunks["max_msg_size"]) == (10**9, 604_800, 300_000)
@@ -73,7 +73,7 @@ def test_limits_that_cannot_be_had_are_refused(tmp_path: Path) -> None:
     """
     with nats_server(tmp_path) as server:
         address = server.address
-        missing, status = engine("limits", address), engine("status", address)
+        missing, status = engine("limits", address), engine("check", address)
         assert (missing.returncode, missing.stdout, status.returncode) == (2, b"", 0)
         assert b"run agentwatch engine init first" in missing.stderr
         assert b"AW: does not exist; run agentwatch engine init\n" in status.stdout
@@ -136,7 +136,7 @@ def test_the_printed_users_see_what_they_may(tmp_path: Path) -> None:
             ("nobody", "w", 2, b""),
         ):
             with case(user):
-                done = engine("status", server.address, **login(user, password))
+                done = engine("check", server.address, **login(user, password))
                 assert done.returncode == code
                 assert words in done.stdout
         limits = engine("limits", server.address, **login("anna", "w"))
@@ -154,8 +154,8 @@ def test_a_server_without_jetstream(tmp_path: Path) -> None:
     with (tmp_path / "log").open("wb") as log:
         process = start_with_us([program(), "-a", "127.0.0.1", "-p", str(port)], log)
     try:
-        until(lambda: engine("status", f"nats://127.0.0.1:{port}").returncode == 0)
-        status = engine("status", f"nats://127.0.0.1:{port}")
+        until(lambda: engine("check", f"nats://127.0.0.1:{port}").returncode == 0)
+        status = engine("check", f"nats://127.0.0.1:{port}")
         init = engine("init", f"nats://127.0.0.1:{port}")
     finally:
         end(process)

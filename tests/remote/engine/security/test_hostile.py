@@ -165,7 +165,7 @@ def test_the_list_is_printed(server: Server, tmp_path: Path) -> None:
     done = run("-p", "--output-format", "stream-json", f"{server.address}/{GOOD}", folder=tmp_path)
     assert (done.returncode, done.stdout) == (0, RECORDING), done.stderr
     # What comes before the hole is read, and what is missing is reported.
-    done = run("log", f"{server.address}/{AHEAD}", folder=tmp_path)
+    done = run("-p", "--times", f"{server.address}/{AHEAD}", folder=tmp_path)
     assert (done.returncode, done.stdout.count(b"\n")) == (74, 4), done.stderr
     assert b"1,000 bytes missing" in done.stderr
 
@@ -202,7 +202,7 @@ def test_an_address_that_names_no_session(server: Server, tmp_path: Path) -> Non
         f"*.{'b' * 32}",
     ):
         with case(session):
-            done = run("log", f"{server.address}/{session}", folder=tmp_path)
+            done = run("-p", "--times", f"{server.address}/{session}", folder=tmp_path)
             assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
             assert not (tmp_path / "home" / "copies").exists()
 

@@ -54,7 +54,7 @@ def test_nothing_is_sent_without_tls(tmp_path: Path, command: str) -> None:
             with listening(**said) as listener:
                 address = f"nats://{other_host()}:{listener.port}"
                 arguments = {
-                    "status": ["engine", "status", address],
+                    "status": ["engine", "check", address],
                     "sessions": ["sessions", "--json", address],
                     "open": ["-p", f"{address}/ci.{'c' * 32}"],
                     "run": ["run", "-p", "--publish", address, "--publish-wait", "0.5", "--"],
@@ -85,7 +85,7 @@ def test_plain_text_is_allowed_by_a_setting(tmp_path: Path) -> None:
         config = tmp_path / "config.toml"
         for value, is_sent in (("false", False), ("true", True)):
             config.write_text(f'[engines.team]\naddress = "{address}"\nplaintext = {value}\n')
-            run("engine", "status", "team", home=tmp_path, AGENTWATCH_CONFIG=str(config))
+            run("engine", "check", "team", home=tmp_path, AGENTWATCH_CONFIG=str(config))
             assert (b"secret-of-ci" in listener.received) is is_sent
 
 
@@ -99,7 +99,7 @@ def test_the_certificate_is_checked(tmp_path: Path) -> None:
     users = 'authorization { users: [{ user: ci, password: "secret-of-ci" }] }\n'
 
     def asked(address: str, *options: str | Path) -> tuple[int, str]:
-        done = engine("status", address, *options, AGENTWATCH_HOME=str(tmp_path), **LOGIN)
+        done = engine("check", address, *options, AGENTWATCH_HOME=str(tmp_path), **LOGIN)
         assert done.stderr.count(b"\n") == (1 if done.returncode else 0), done.stderr
         return done.returncode, (done.stdout + done.stderr).decode()
 

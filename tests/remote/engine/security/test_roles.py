@@ -193,7 +193,7 @@ def test_logins_are_checked(server: Server, tmp_path: Path) -> None:
         ({"AGENTWATCH_NATS_USER": "anna", "AGENTWATCH_NATS_PASSWORD": "secret-of-evil"}, refused),
         ({"AGENTWATCH_NATS_TOKEN": "secret-token"}, refused),
     ):
-        done = engine("status", server.address, AGENTWATCH_HOME=str(tmp_path), **env)
+        done = engine("check", server.address, AGENTWATCH_HOME=str(tmp_path), **env)
         assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
         assert said in done.stderr
         assert b"secret" not in done.stderr

@@ -137,7 +137,7 @@ def test_watching(server: Server, tmp_path: Path) -> None:
 def test_an_internal_error(server: Server, tmp_path: Path) -> None:
     """The traceback of an internal error has no values of variables, which have the password."""
     done = subprocess.run(
-        [sys.executable, "-c", FAULTY, "engine", "status", server.address],
+        [sys.executable, "-c", FAULTY, "engine", "check", server.address],
         env=environment(AGENTWATCH_HOME=str(tmp_path), AGENTWATCH_CONFIG="/dev/null", **login("ci")),
         capture_output=True,
         check=False,
