@@ -104,6 +104,7 @@ class TurnResult:
         turn. `is_bare`: the recording has only the result, as in the `json` format of an agent."""
         self.outcome: Outcome = event.outcome
         self.place = place
+        """Its line in the recording."""
         self.duration_ms: int | None = event.duration_ms
         self.duration_api_ms: int | None = event.duration_api_ms
         self.request_id: str | None = bounded(event.request_id)

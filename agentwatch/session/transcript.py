@@ -69,6 +69,7 @@ class Entry:
         self.number = number
         """Its index in the transcript. An ended entry may be another object each time it is accessed."""
         self.kind = kind
+        """The kind of the entry."""
         self._calls = calls
         self._about = about
         self.is_open: bool = kind is Kind.ANSWER or kind is Kind.REASONING
