@@ -26,7 +26,7 @@ KEYS = [
     *("escape", "slash", "n", "N", "f", "s", "backspace", "e", "E", "i", "t", "c", "r", "y"),
     *("j", "k", "g", "G", "down", "up", "pageup", "pagedown", "ctrl+d", "ctrl+u", "home", "end"),
     *("enter", "right_square_bracket", "left_square_bracket", "J", "K", "h", "l", "w", "exclamation_mark"),
-    *("question_mark", "i", "p", "q"),
+    *("question_mark", "i"),
 ]
 MOMENT_KEYS = KEYS[:12]
 WORDS = ("the", "test", "fail", "read", "a", "py", "zzz")
