@@ -32,7 +32,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 
 _SIZE = (160, 48)
 _SPEED = 8.0
@@ -121,7 +121,7 @@ async def shown(path: Path, *, follow: bool = False) -> AsyncIterator[Screen]:
     """Open a recording on a screen in this process."""
     source = saved_source(path, follow)
     feed = Feed(source.reader)
-    app = AgentwatchApp(source, feed, HeldSignals())
+    app = AgentwatchApp(source, feed, PendingSignals())
     async with app.run_test(size=_SIZE) as pilot:
         await pilot.pause()
         yield Screen(app, feed)

@@ -9,9 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentwatch.agents.described import is_id
-from agentwatch.agents.found import Found
+from agentwatch.agents.description_files import is_id
 from agentwatch.agents.places import Spot, Stamp
+from agentwatch.agents.session_entry import SessionEntry
 from agentwatch.base.clock import wall_ns
 from agentwatch.sources.stores.sqlite_file import queried, stored_columns
 
@@ -46,7 +46,7 @@ class Rows:
         self,
         table: str,
         columns: Sequence[str],
-        found: Callable[[Path, Row], Found],
+        found: Callable[[Path, Row], SessionEntry],
         computed: Sequence[Computed] = (),
     ) -> None:
         """Read the sessions of a table. `columns` begin with the id; those that the table does not have are
@@ -55,10 +55,10 @@ class Rows:
         self._computed = computed
         self._columns = columns
         self._found = found
-        self._known: dict[str, dict[str, tuple[tuple[object, ...], Found]]] = {}
+        self._known: dict[str, dict[str, tuple[tuple[object, ...], SessionEntry]]] = {}
         """The rows and their sessions, by the id, for each database."""
 
-    def read(self, spot: Spot) -> Sequence[Found]:
+    def read(self, spot: Spot) -> Sequence[SessionEntry]:
         """Return the sessions in a database. Raise `OSError` if it cannot be read now."""
         path, stamp = spot.path, spot.stamp
         if stamp is None:
@@ -81,7 +81,7 @@ class Rows:
             now[session_id] = (row, found)
         return [found for _, found in now.values()]
 
-    def _of(self, path: Path, row: Row, stamp: Stamp) -> Found:
+    def _of(self, path: Path, row: Row, stamp: Stamp) -> SessionEntry:
         found = self._found(path, row)
         changed_ms = found.metadata.changed_ms
         changed_ns = stamp.changed_ns if changed_ms is None else changed_ms * 10**6

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agentwatch.agents.own_files import is_still_written
 from agentwatch.agents.registry import programs
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
-from agentwatch.recording.ends import is_one_document
+from agentwatch.recording.head_tail import is_one_document
 from agentwatch.recording.lines import StreamGrowth, is_stream
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles, nameless_file

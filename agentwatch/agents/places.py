@@ -9,7 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.found import NO_METADATA, Found, Metadata, Reach
+from agentwatch.agents.session_entry import NO_METADATA, Metadata, Reach, SessionEntry
 
 HOUR_S = 3600
 
@@ -29,7 +29,7 @@ class Spot(NamedTuple):
     folder: Folder
     name: str
     """The name of the file."""
-    previous: Sequence[Found]
+    previous: Sequence[SessionEntry]
     """The sessions that were found in it so far."""
     changed: Collection[str]
     """The names of those files that belong to it, itself included, that are new, changed or deleted."""
@@ -57,7 +57,7 @@ def _no_folders(_: str) -> set[str]:
     return set()
 
 
-_as_before: Callable[[Spot], Sequence[Found]] = attrgetter("previous")
+_as_before: Callable[[Spot], Sequence[SessionEntry]] = attrgetter("previous")
 
 
 class Kind(NamedTuple):
@@ -67,7 +67,7 @@ class Kind(NamedTuple):
     owner: Callable[[str], str | None] = _nothing
     """Returns the name of the file with the session that a file belongs to; None for a file that does not
     matter. A file that describes a session beside it belongs to the file with the session."""
-    read: Callable[[Spot], Sequence[Found]] = _as_before
+    read: Callable[[Spot], Sequence[SessionEntry]] = _as_before
     """Returns the sessions of an owner; none if it is not a session."""
     beside: Callable[[str], tuple[str, ...]] = _no_names
     """Returns the names that files have which describe the session in a file."""
@@ -102,7 +102,7 @@ class Folder:
         """The time of its last full pass, in seconds of the caller's clock."""
         self.files: dict[str, Stamp] = {}
         """The files that matter, by their names."""
-        self.founds: dict[str, Sequence[Found]] = {}
+        self.founds: dict[str, Sequence[SessionEntry]] = {}
         """The sessions, by the name of their owner."""
         self.folders: dict[str, Folder] = {}
 
@@ -126,14 +126,14 @@ def one_file(
     parent: str | None = None,
     metadata: Metadata = NO_METADATA,
     reach: Reach = Reach.LINES,
-) -> list[Found]:
+) -> list[SessionEntry]:
     """Return the session in a file; none if the file does not exist, or its name has no id."""
     stamp = spot.stamp
     if stamp is None or not session_id:
         return []
     size, changed_ns, inode = stamp
     agent, path = spot.folder.kind.agent, spot.previous[0].path if spot.previous else Path(spot.path)
-    return [Found(agent, session_id, path, size, changed_ns, inode, reach, parent, metadata)]
+    return [SessionEntry(agent, session_id, path, size, changed_ns, inode, reach, parent, metadata)]
 
 
 def owns(suffix: str, prefix: str = "") -> Callable[[str], str | None]:
@@ -145,7 +145,7 @@ def owns(suffix: str, prefix: str = "") -> Callable[[str], str | None]:
     return owner
 
 
-def stem_is_id(spot: Spot) -> list[Found]:
+def stem_is_id(spot: Spot) -> list[SessionEntry]:
     """Return the session in a file that is named by its id."""
     return one_file(spot, spot.name.removesuffix(".jsonl"))
 

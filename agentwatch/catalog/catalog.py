@@ -15,10 +15,10 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.found import OWN, Found, Key, Reach
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.registry import session_folders
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
+from agentwatch.agents.state_report import Life, StateReport
 from agentwatch.catalog.joining import RECENT_MS, Joins, SessionJoin
 from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
@@ -124,7 +124,7 @@ class Machine:
         self._batches = self._places.first()
         self._proc = proc or Proc()
         self._registries = registries or Registries(environ, home, proc=self._proc)
-        self._said: Mapping[Key, Said] = {}
+        self._reported: Mapping[Key, StateReport] = {}
         """What agents have reported so far, which the sessions have."""
         # in another home, the processes of this one have no sessions
         folders = session_folders(environ, home) if home == Path.home() else []
@@ -313,17 +313,17 @@ class Machine:
     def _ask_agents(self, now_ms: int, keys: AbstractSet[Key] | None = None) -> None:
         """Take what agents say about their sessions. `keys` is None for all."""
         self._registries.refresh(now_ms / 1000, keys)
-        before, said = self._said, self._registries.said
-        if said is before:
+        before, reported = self._reported, self._registries.reported
+        if reported is before:
             return
-        self._said = said
-        for key in [key for key in before.keys() | said.keys() if before.get(key) != said.get(key)]:
-            session, now = self._sessions.get(key), said.get(key)
+        self._reported = reported
+        for key in [key for key in before.keys() | reported.keys() if before.get(key) != reported.get(key)]:
+            session, now = self._sessions.get(key), reported.get(key)
             if session is None:
                 if now is not None and now.claim is not None:
                     self._take([without_file(key, now)], now_ms)
                 continue
-            session.said = now
+            session.reported = now
             self._joins.add(key, session, now_ms)
             self._note(key)
             if session.found.path == NO_FILE and (now is None or now.life is Life.DEAD):
@@ -356,7 +356,7 @@ class Machine:
         self._take(changes.found, now_ms)
         for key in changes.vanished:
             session = self._sessions.get(key)
-            if session is not None and (session.said is None or session.said.life is Life.DEAD):
+            if session is not None and (session.reported is None or session.reported.life is Life.DEAD):
                 self._forget(key)
 
     def _forget(self, key: Key) -> None:
@@ -371,7 +371,7 @@ class Machine:
         self._table.twins.forget(key)
         self._note(key)
 
-    def _take(self, found: Iterable[Found], now_ms: int) -> None:
+    def _take(self, found: Iterable[SessionEntry], now_ms: int) -> None:
         is_recording_new = False
         for each in found:
             key = each.key
@@ -379,7 +379,7 @@ class Machine:
             if session is None:
                 is_recording_new = is_recording_new or each.agent == OWN
                 session = self._sessions[key] = Tracked(each)
-                session.said = self._registries.said.get(key)
+                session.reported = self._registries.reported.get(key)
                 if each.parent is not None:
                     self._subagents[each.agent, each.parent].add(key)
                     if (parent := self._sessions.get((each.agent, each.parent))) is not None:
@@ -451,7 +451,7 @@ class Machine:
                 self._must_read.add(key)
                 self._want(now_ms, (key,))
 
-    def _identity(self, found: Found, *, is_brief: bool) -> Identity | None:
+    def _identity(self, found: SessionEntry, *, is_brief: bool) -> Identity | None:
         """Return what the digest of a session depends on; None if it is not kept."""
         if self._is_brief or found.reach is Reach.LISTED:
             return None
@@ -539,13 +539,13 @@ class Machine:
             gone = dict.fromkeys(self._live - lives.keys(), (Life.DEAD, None))
             self._take_lives({**gone, **lives}, now_ms)
 
-    def _take_starting(self, starting: Mapping[Key, Said]) -> None:
+    def _take_starting(self, starting: Mapping[Key, StateReport]) -> None:
         """Note the processes without a session: new ones, and those that have one now or have ended."""
         for key in self._starting - starting.keys():
             self._forget(key)
         for key in starting.keys() - self._starting:
             session = self._sessions[key] = Tracked(without_file(key, starting[key]))
-            session.said, session.is_read = starting[key], True
+            session.reported, session.is_read = starting[key], True
         self._starting = starting.keys()
 
     def _take_lives(self, lives: Mapping[Key, SessionJoin], now_ms: int) -> None:

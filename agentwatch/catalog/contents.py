@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.fields import parse
-from agentwatch.agents.found import Key
 from agentwatch.agents.opening import store_for
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.faults import reading
 from agentwatch.catalog.row import Row
 from agentwatch.recording.saved import open_lines

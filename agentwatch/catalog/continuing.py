@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.fields import parse
-from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.opening import store_for
 from agentwatch.agents.program import Mode, Resume
 from agentwatch.agents.registry import program_named, variables
-from agentwatch.agents.reported import Life
+from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
+from agentwatch.agents.state_report import Life
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.catalog.tracked import NO_FILE, Tracked
 from agentwatch.recording.acts import acts_file
-from agentwatch.recording.ends import lines_between
+from agentwatch.recording.head_tail import lines_between
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import open_own
 from agentwatch.text.safe import cut, safe_line
@@ -116,8 +116,8 @@ class Plan(NamedTuple):
         mode = self.mode
         if mode is None:
             return f"this run: {_SETTINGS_DECIDE}"
-        said = "" if self.is_sure or not mode.decides else "; the session does not say its own mode"
-        return f"this run: {mode.name}: {mode.words if mode.decides else _SETTINGS_DECIDE}{said}"
+        reported = "" if self.is_sure or not mode.decides else "; the session does not say its own mode"
+        return f"this run: {mode.name}: {mode.words if mode.decides else _SETTINGS_DECIDE}{reported}"
 
     @property
     def confirmation(self) -> str:
@@ -161,7 +161,7 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
     )
 
 
-def _started(found: Found) -> tuple[str, str, str]:
+def _started(found: SessionEntry) -> tuple[str, str, str]:
     """Return the folder in which a session was started, its mode, and the mode before a damaged line. Each is
     empty if unknown. The agent changes its working directory by `cd`, so the folder is the first one of the
     lines, or that of the metadata, under which the agent keeps the session."""
@@ -176,8 +176,8 @@ def _started(found: Found) -> tuple[str, str, str]:
             if resume.mode_in is not None:
                 if fields is None:  # a damaged line may say one
                     mode, before = "", mode or before
-                elif (said := resume.mode_in(fields)) is not None:
-                    mode, before = said, ""
+                elif (reported := resume.mode_in(fields)) is not None:
+                    mode, before = reported, ""
             if fields is not None and resume.folder_in is not None and not folder:
                 cwd = resume.folder_in(fields)
                 folder = cwd if cwd is not None and resume.keeps(found.path, cwd) else ""
@@ -186,7 +186,7 @@ def _started(found: Found) -> tuple[str, str, str]:
     return folder if resume.keeps(found.path, folder) else "", mode, before
 
 
-def _lines(found: Found) -> Iterator[bytes]:
+def _lines(found: SessionEntry) -> Iterator[bytes]:
     """Yield the lines of a session, without those of its subagents; of one over 16 MiB only the beginning."""
     if found.reach is Reach.LISTED:
         return
@@ -225,17 +225,19 @@ def _of_file(path: Path) -> Tracked:
         raise cannot_open(path, error) from None
     except ValueError:  # a NUL
         raise Fault(f"cannot open {path}: not a path", USAGE) from None
-    session = Tracked(Found(OWN, path.stem, path, status.st_size, status.st_mtime_ns, status.st_ino))
+    session = Tracked(SessionEntry(OWN, path.stem, path, status.st_size, status.st_mtime_ns, status.st_ino))
     session.read(is_brief=True)
     return session
 
 
 def _holder(session: Tracked) -> Holder:
-    process, said = session.process, session.said
-    if process is None and said is not None and said.pid is not None:
-        process = Process(said.pid, 0, session.found.agent if session.found.agent != OWN else said.runs)
+    process, reported = session.process, session.reported
+    if process is None and reported is not None and reported.pid is not None:
+        process = Process(
+            reported.pid, 0, session.found.agent if session.found.agent != OWN else reported.runs
+        )
     is_sure = session.life is Life.LIVE and (process is None or not process.is_guess)
-    return Holder(process, said.tmux if said is not None else "", is_sure)
+    return Holder(process, reported.tmux if reported is not None else "", is_sure)
 
 
 def modes_of(session: Continued) -> tuple[Mode, ...]:

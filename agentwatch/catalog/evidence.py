@@ -12,15 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.registry import hooked_agents, program_named
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.digest.digest import Digest, OpenCall, Turn
 from agentwatch.catalog.hooks.plan import Hooks
 from agentwatch.catalog.processes import session_in
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Basis, Ground, Process, Standing
+from agentwatch.catalog.session_status import Basis, Ground, Process, SessionStatus
 from agentwatch.catalog.states import (
     asked_words,
     call_words,
@@ -74,9 +74,9 @@ class Proof(NamedTuple):
 class Facts(NamedTuple):
     """All that is known about a session of this machine at one time."""
 
-    found: Found
+    found: SessionEntry
     digest: Digest | None
-    said: Said | None
+    reported: StateReport | None
     process: Process | None
     life: Life
     processes: Sequence[Process] | None = ()
@@ -98,7 +98,7 @@ class Facts(NamedTuple):
     @property
     def runner(self) -> str:
         """The source of what its process shows."""
-        pid = self.process.pid if self.process is not None else self.said and self.said.pid
+        pid = self.process.pid if self.process is not None else self.reported and self.reported.pid
         return f"process {pid}" if pid else "processes"
 
     def written(self, words: str, since_ms: int | None) -> Proof:
@@ -111,14 +111,14 @@ def evidence(row: Row, facts: Facts | None, now_ms: int) -> list[Proof]:
     is None for a session of another machine."""
     if facts is None:
         return list(_elsewhere(row))
-    standing, life = row.standing, [Basis.PROCESS]
-    if facts.found.parent is not None and standing.state in _OVER:
+    status, life = row.status, [Basis.PROCESS]
+    if facts.found.parent is not None and status.state in _OVER:
         life = []  # whatever its process does
-    if _is_running(facts, standing):
+    if _is_running(facts, status):
         life = [Basis.CHILD, *life]
-    found = [_proof(basis, facts, standing, now_ms) for basis in dict.fromkeys((*standing.by, *life))]
-    found += (each._replace(weight=Weight.OUTWEIGHED) for each in _outweighed(facts, standing))
-    missing = () if standing.ground is Ground.SAID else _missing(facts, standing)
+    found = [_proof(basis, facts, status, now_ms) for basis in dict.fromkeys((*status.by, *life))]
+    found += (each._replace(weight=Weight.OUTWEIGHED) for each in _outweighed(facts, status))
+    missing = () if status.ground is Ground.SAID else _missing(facts, status)
     return [*found, *(Proof(words, weight=Weight.MISSING) for words in missing)]
 
 
@@ -127,16 +127,16 @@ def _elsewhere(row: Row) -> Iterator[Proof]:
     if not row.address:
         yield Proof("The session is not in the list any more.")
         return
-    standing, place, (scheme, _, rest) = row.standing, row.place, row.address.partition("://")
-    source, inferred = f"{scheme}://{rest.partition('/')[0]}", standing.ground is Ground.INFERRED
-    state = "no state" if standing.state is State.UNKNOWN else f"“{standing.state}”"
+    status, place, (scheme, _, rest) = row.status, row.place, row.address.partition("://")
+    source, inferred = f"{scheme}://{rest.partition('/')[0]}", status.ground is Ground.INFERRED
+    state = "no state" if status.state is State.UNKNOWN else f"“{status.state}”"
     words = f"{place} reports {state}{', which is inferred there' if inferred else ''}."
-    reported = Proof(words, source, standing.since_ms)
+    report = Proof(words, source, status.since_ms)
     if row.lost_ms is None:
-        yield reported
+        yield report
     else:
         yield Proof(f"Nothing arrives from {place}.", source, row.lost_ms)
-        yield reported._replace(weight=Weight.OUTWEIGHED)
+        yield report._replace(weight=Weight.OUTWEIGHED)
     yield Proof(f"agentwatch show --why on {place}, which shows the evidence.", weight=Weight.MISSING)
 
 
@@ -144,26 +144,26 @@ def _elsewhere(row: Row) -> Iterator[Proof]:
 
 
 def _process(facts: Facts) -> Proof:
-    process, said = facts.process, facts.said
+    process, reported = facts.process, facts.reported
     words = {Life.LIVE: _live, Life.DEAD: _dead, Life.UNKNOWN: _unsure}[facts.life](facts)
-    began_ms = process.began_ms if process is not None else said and said.began_ms
+    began_ms = process.began_ms if process is not None else reported and reported.began_ms
     source = facts.runner
-    if said is None or said.pid is None:
-        is_own, is_said = facts.found.agent == OWN, said is not None and said.life is Life.LIVE
-        source = facts.lines if is_own else (is_said and said and said.source) or source
+    if reported is None or reported.pid is None:
+        is_own, is_said = facts.found.agent == OWN, reported is not None and reported.life is Life.LIVE
+        source = facts.lines if is_own else (is_said and reported and reported.source) or source
     return Proof(words, source, began_ms if facts.life is Life.LIVE else None)
 
 
 def _live(facts: Facts) -> str:
-    found, process, said = facts.found, facts.process, facts.said
+    found, process, reported = facts.found, facts.process, facts.reported
     if found.parent is not None:
         return "The process of the session that started this subagent runs."
-    pid = said and said.pid
+    pid = reported and reported.pid
     if found.agent == OWN:
         return "agentwatch records the process, which runs." if pid else "The recording is being written."
-    if said is not None and said.state is State.STARTING:
+    if reported is not None and reported.state is State.STARTING:
         return "The process runs in a terminal, and no session of it is found."
-    if said is not None and said.life is Life.LIVE:
+    if reported is not None and reported.life is Life.LIVE:
         if pid is None:
             return "The agent reports that it has this session open."
         viewer, shows = process and process.viewer, "may show" if process and process.is_guess else "shows"
@@ -181,14 +181,14 @@ def _live(facts: Facts) -> str:
 
 
 def _dead(facts: Facts) -> str:
-    found, said = facts.found, facts.said
+    found, reported = facts.found, facts.reported
     if found.parent is not None:
         return "No process has the session that started this subagent."
     if found.agent == OWN:
         return "No process writes the recording."
     if facts.process is not None:
         return "The process runs in the folder of this session, and a newer session has changed there."
-    if said is not None and said.pid is not None:
+    if reported is not None and reported.pid is not None:
         return "The process that the agent's record names has ended."
     facts = facts._replace(processes=[each for each in facts.processes or () if not each.is_shared])
     if not facts.processes:
@@ -199,7 +199,7 @@ def _dead(facts: Facts) -> str:
 def _unsure(facts: Facts) -> str:
     if facts.found.agent == OWN:
         return "The file system has no locks that show whether the recording is being written."
-    if facts.said is not None and facts.said.claim is Life.UNKNOWN:
+    if facts.reported is not None and facts.reported.claim is Life.UNKNOWN:
         return "The process that the agent's record names is on another machine or in a container."
     if facts.processes is None:
         return "The processes of this machine are not known."
@@ -218,39 +218,39 @@ def _pids(facts: Facts) -> str:
 # What else decides.
 
 
-def _reporter(said: Said) -> str:
+def _reporter(reported: StateReport) -> str:
     """Return who reports: `The hook`, `The server`, `The agent`."""
-    kind = said.source.partition(" ")[0]
+    kind = reported.source.partition(" ")[0]
     return f"The {kind if kind in ('hook', 'server') else 'agent'}"
 
 
-def _report(facts: Facts, standing: Standing) -> Proof:
-    said = facts.said
-    if said is None:
+def _report(facts: Facts, status: SessionStatus) -> Proof:
+    reported = facts.reported
+    if reported is None:
         return Proof("The agent has reported it, and reports nothing now.")
-    source = said.source or facts.runner
-    if said.state is None or standing.by[:1] != (Basis.REPORT,):
-        more = ", and it would report a question" if standing.state is State.WORKING else ""
-        return Proof(f"The agent reports that the session is open{more}.", source, said.began_ms)
-    about = f" ({said.about})" if said.about else ""
-    since_ms = standing.since_ms if said.since_ms is None else said.since_ms
-    return Proof(f"{_reporter(said)} reports “{said.state}”{about}.", source, since_ms)
+    source = reported.source or facts.runner
+    if reported.state is None or status.by[:1] != (Basis.REPORT,):
+        more = ", and it would report a question" if status.state is State.WORKING else ""
+        return Proof(f"The agent reports that the session is open{more}.", source, reported.began_ms)
+    about = f" ({reported.about})" if reported.about else ""
+    since_ms = status.since_ms if reported.since_ms is None else reported.since_ms
+    return Proof(f"{_reporter(reported)} reports “{reported.state}”{about}.", source, since_ms)
 
 
-def _call_of(facts: Facts, standing: Standing) -> OpenCall | None:
+def _call_of(facts: Facts, status: SessionStatus) -> OpenCall | None:
     """Return the open call that a state is about, by its words, or else the oldest."""
 
     def fits(call: OpenCall) -> tuple[bool, bool]:
-        return standing.now in (call_words(call), asked_words(call), inferred_words(call)), call.asks
+        return status.now in (call_words(call), asked_words(call), inferred_words(call)), call.asks
 
     calls = visible_calls(facts.digest or Digest(), knowledge_of(facts.found.agent), facts.process)
     return max(calls, key=fits, default=None)
 
 
-def _is_running(facts: Facts, standing: Standing) -> bool:
+def _is_running(facts: Facts, status: SessionStatus) -> bool:
     """Return whether the call that a session works on might ask, but seems to run."""
-    call, process, digest = _call_of(facts, standing), facts.process, facts.digest or Digest()
-    if call is None or process is None or (standing.state, standing.by[:1]) != (State.WORKING, (Basis.CALL,)):
+    call, process, digest = _call_of(facts, status), facts.process, facts.digest or Digest()
+    if call is None or process is None or (status.state, status.by[:1]) != (State.WORKING, (Basis.CALL,)):
         return False
     known = knowledge_of(facts.found.agent)
     return may_ask(known, digest.permission_mode, call.kind) and may_run(process, call)
@@ -294,8 +294,8 @@ def _no_lines(facts: Facts) -> str:
     return "The session has no line."
 
 
-def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof:
-    digest, process, call = facts.digest or Digest(), facts.process, _call_of(facts, standing)
+def _proof(basis: Basis, facts: Facts, status: SessionStatus, now_ms: int) -> Proof:
+    digest, process, call = facts.digest or Digest(), facts.process, _call_of(facts, status)
     then_ms = digest.seen_ms if call is None else call.started_ms
     in_lines = partial(facts.written, since_ms=digest.seen_ms)
     by_process = partial(Proof, source=facts.runner, since_ms=process and process.began_ms)
@@ -303,11 +303,11 @@ def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof
         case Basis.PROCESS:
             return _process(facts)
         case Basis.REPORT:
-            return _report(facts, standing)
+            return _report(facts, status)
         case Basis.QUESTION:
-            until_ms = standing.until_ms
+            until_ms = status.until_ms
             ends = f" It answers itself at {coming(until_ms, now_ms)}." if until_ms else ""
-            return facts.written(f"The question “{standing.now}” has no answer.{ends}", digest.asked_ms)
+            return facts.written(f"The question “{status.now}” has no answer.{ends}", digest.asked_ms)
         case Basis.CALL:
             if call is None:
                 return Proof("A call had no result when the state was decided.", facts.lines)
@@ -332,9 +332,9 @@ def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof
             words = f"Nothing was written for {running_clock(silent_ms)}."
             return in_lines(f"{words} Up to {running_clock(tolerated_ms(digest))} is usual here.")
         case Basis.LIMIT:
-            until_ms, words = standing.until_ms, "A usage limit has refused the last request."
+            until_ms, words = status.until_ms, "A usage limit has refused the last request."
             ends = f"resets at {coming(until_ms, now_ms)}" if until_ms else "does not say until when"
-            return Proof(f"{words} It {ends}.", facts.lines, standing.since_ms)
+            return Proof(f"{words} It {ends}.", facts.lines, status.since_ms)
         case Basis.NO_PROMPT:
             return in_lines("No line has a prompt.")
         case Basis.NO_LINES:
@@ -342,7 +342,9 @@ def _proof(basis: Basis, facts: Facts, standing: Standing, now_ms: int) -> Proof
         case Basis.NO_ENDS:
             return in_lines("The agent does not write the end of a turn.")
         case Basis.ONE_PROMPT:
-            is_known = facts.found.agent != OWN or (facts.said is not None and facts.said.has_one_prompt)
+            is_known = facts.found.agent != OWN or (
+                facts.reported is not None and facts.reported.has_one_prompt
+            )
             return by_process("The command answers one prompt, and ends." if is_known else _AS_A_RULE)
         case Basis.LEFT_OVER:
             return by_process("The process began after the last line: it has resumed the session.")
@@ -356,28 +358,28 @@ _OPEN = frozenset({State.WORKING, State.ASKS, State.LIMITED})
 """The reported states in the middle of a turn."""
 
 
-def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
-    said, digest, process = facts.said, facts.digest, facts.process
-    is_reported = standing.by[:1] == (Basis.REPORT,)  # later, it only says that the session is open
-    if said is not None and said.state not in (None, State.STARTING) and not is_reported:
-        words = f"{_reporter(said)} reports “{said.state}”. {_why_not(facts, said)}"
-        yield Proof(words, said.source or facts.runner, said.since_ms)
+def _outweighed(facts: Facts, status: SessionStatus) -> Iterator[Proof]:
+    reported, digest, process = facts.reported, facts.digest, facts.process
+    is_reported = status.by[:1] == (Basis.REPORT,)  # later, it only says that the session is open
+    if reported is not None and reported.state not in (None, State.STARTING) and not is_reported:
+        words = f"{_reporter(reported)} reports “{reported.state}”. {_why_not(facts, reported)}"
+        yield Proof(words, reported.source or facts.runner, reported.since_ms)
     if digest is None:
         return
     turn = _turn(facts)
     if facts.life is Life.UNKNOWN:
         yield turn._replace(what=f"{turn.what} That does not show whether the process runs.")
-    denied = Turn.ENDED if standing.state in _OPEN else Turn.OPEN
-    if is_reported and Basis.TURN not in standing.by and digest.turn is denied:
+    denied = Turn.ENDED if status.state in _OPEN else Turn.OPEN
+    if is_reported and Basis.TURN not in status.by and digest.turn is denied:
         yield turn._replace(what=f"{turn.what} A report counts before the lines.")
     for each in tuple(digest.open_calls.values()):
         if is_left_over(process, each.started_ms):
             words = f"The call “{asked_words(each)}” has no result. An earlier process made it."
             yield facts.written(words, each.started_ms)
-    call, mode, known = _call_of(facts, standing), digest.permission_mode, knowledge_of(facts.found.agent)
-    if call is None or call.kind is not ToolKind.EXECUTE or standing.state is not State.WORKING:
+    call, mode, known = _call_of(facts, status), digest.permission_mode, knowledge_of(facts.found.agent)
+    if call is None or call.kind is not ToolKind.EXECUTE or status.state is not State.WORKING:
         return
-    is_one_liner = digest.is_one_liner or (said is not None and said.is_one_liner)
+    is_one_liner = digest.is_one_liner or (reported is not None and reported.is_one_liner)
     why = "of a run for one prompt" if is_one_liner else ""
     if not may_ask(known, mode, call.kind):
         why = f"in the mode “{mode}”" if may_ask(known, "", call.kind) else "of this agent"
@@ -386,33 +388,33 @@ def _outweighed(facts: Facts, standing: Standing) -> Iterator[Proof]:
         yield Proof(words, facts.runner, call.started_ms)
 
 
-def _why_not(facts: Facts, said: Said) -> str:
+def _why_not(facts: Facts, reported: StateReport) -> str:
     process = facts.process
     if facts.life is Life.UNKNOWN:
         return "It counts only while a process is known to have this session."
     if facts.life is Life.DEAD:
         return "It counts only while a process has this session."
-    if is_outdated(said, facts.digest, process, knowledge_of(facts.found.agent)):
+    if is_outdated(reported, facts.digest, process, knowledge_of(facts.found.agent)):
         return "A newer line or child process outdates it."
     if process is not None and process.is_shared:
         return "It counts only while a terminal shows the session."
-    if said.state is not State.YOUR_TURN:
+    if reported.state is not State.YOUR_TURN:
         return "It counts only when the session has a line."
     return "The command answers one prompt, and has no turn of yours."
 
 
-def _missing(facts: Facts, standing: Standing) -> Iterator[str]:
-    agent, said, process = facts.found.agent, facts.said, facts.process
+def _missing(facts: Facts, status: SessionStatus) -> Iterator[str]:
+    agent, reported, process = facts.found.agent, facts.reported, facts.process
     is_unsure = facts.life is Life.UNKNOWN
     if is_unsure and facts.processes is None:
         yield "The list of processes, from /proc or from ps and lsof."
-    elif said is not None and said.claim is Life.UNKNOWN:
+    elif reported is not None and reported.claim is Life.UNKNOWN:
         yield "The list of processes where the process runs."
     elif (process is not None and process.is_guess) or (is_unsure and agent != OWN):
         has = "terminal shows" if process is not None and process.is_shared else "process has"
         yield f"A report of {agent} that says which {has} which session."
         yield "A recording: agentwatch run knows the process that it starts."
-    elif facts.life is Life.LIVE and agent != OWN and (said is None or said.state is None):
+    elif facts.life is Life.LIVE and agent != OWN and (reported is None or reported.state is None):
         if facts.has_hooks is False:
             yield f"The hooks of {agent}: agentwatch hooks install {agent} lets it report its state."
         elif facts.has_hooks:
@@ -421,14 +423,14 @@ def _missing(facts: Facts, standing: Standing) -> Iterator[str]:
             yield f"A report of its state, of which {agent} has written none."
         if (program := program_named(agent)) is not None and program.reports and program.reports.server:
             yield program.reports.server
-    if standing.state is State.UNFINISHED:
-        if Basis.NO_PROMPT not in standing.by:
+    if status.state is State.UNFINISHED:
+        if Basis.NO_PROMPT not in status.by:
             yield "The rest of the turn, which was not written before the process ended."
         return
     known = knowledge_of(agent)
     if known.announces is not None and facts.life is Life.LIVE:
         yield f"The call that runs or asks, which {agent} writes when it has ended."
-    if Basis.NO_ENDS in standing.by or (Basis.TURN in standing.by and known.ends_in_silence):
+    if Basis.NO_ENDS in status.by or (Basis.TURN in status.by and known.ends_in_silence):
         yield f"A line with the end of a turn, which {agent} does not write."
 
 
@@ -454,7 +456,7 @@ def facts_of(
     if subagent is not None:
         later = Proof("A subagent wrote a later line.", f"file {subagent.found.path}", subagent.seen_ms)
     return Facts(
-        *(found, session.digest, session.said),
+        *(found, session.digest, session.reported),
         process=None if session.skew_ms else session.process,  # its times are by another clock
         life=session.life,
         processes=None if processes is None else near,

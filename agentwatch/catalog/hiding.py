@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.catalog.session_status import LIVE, Group
 from agentwatch.recording.remembered import Choices
 
 DAY_MS = 24 * 60 * 60 * 1000
@@ -25,7 +25,7 @@ def is_hidden(row: Row, now_ms: int) -> bool:
 def hidden_from_ms(row: Row) -> int | None:
     """Return the time after which a session is hidden, in milliseconds since the epoch. None for a session
     that runs, and for one without any time, which is not known to be old."""
-    if row.standing.state in LIVE:
+    if row.status.state in LIVE:
         return None
     if row.is_archived:
         return 0

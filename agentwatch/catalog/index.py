@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.index_rows import (
     MARK_COPIES,
@@ -195,7 +195,7 @@ class Updated(NamedTuple):
 
 
 def update(
-    index: SessionIndex, every: Iterable[Found], progress: Callable[[int, int], None] | None = None
+    index: SessionIndex, every: Iterable[SessionEntry], progress: Callable[[int, int], None] | None = None
 ) -> Updated:
     """Read the sessions that are new or have changed, and remove those that no longer exist. `progress` is
     called with the bytes that were read, and with those to be read. Raise `sqlite3.Error` if the index cannot

@@ -9,8 +9,8 @@ from contextlib import closing
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
-from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.opening import saved_source
+from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
 from agentwatch.analysis.files import FileAction, file_action_of, named
 from agentwatch.analysis.shell import READERS, main_program, segments_of
 from agentwatch.analysis.verdict_history import State, call_verdict, final_verdicts
@@ -294,7 +294,7 @@ class Rows(NamedTuple):
     turns: Sequence[Row] = ()
 
 
-def rows_of(found: Found, repositories: Repositories) -> Rows:
+def rows_of(found: SessionEntry, repositories: Repositories) -> Rows:
     """Read a session to its end, as it is now. One that cannot be read has only the row with the reason."""
     try:
         with reading(found.path), closing(_opened(found)) as source:
@@ -326,12 +326,12 @@ def _request_row(key: str, use: Use, tokens: Tokens) -> Row:
     return row_of((key, *tokens[:4], tokens.written, tokens.written_1h, *use))
 
 
-def path_of(found: Found) -> str:
+def path_of(found: SessionEntry) -> str:
     """Return the path of a session as text. Bytes of a name that are not UTF-8 become `\\udcNN`."""
     return os.fspath(found.path).encode("utf-8", "backslashreplace").decode()
 
 
-def _opened(found: Found) -> FileSource | StoreSource:
+def _opened(found: SessionEntry) -> FileSource | StoreSource:
     """A subagent that is a session of its own is not joined to its parent."""
     if found.reach in (Reach.STORE, Reach.PARTS):
         return saved_source(found.path, is_alone=True)
@@ -351,7 +351,7 @@ def _read(source: FileSource | StoreSource) -> tuple[Feed, Activity]:
 
 
 def _session_row(
-    found: Found,
+    found: SessionEntry,
     session: Session,
     activity: Activity,
     tests: State | None,

@@ -15,12 +15,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import itemgetter
 from pathlib import Path
 
-from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.registry import SessionFolder
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import OWN, Key, SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.processes import Processes, look_of, session_in, started_ms
 from agentwatch.catalog.reports import Registries
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.catalog.tracked import Tracked
 
 
@@ -76,17 +76,17 @@ _RESUMES = frozenset({"resume", "fork"})
 
 
 def session_joins(
-    founds: Iterable[Found],
+    founds: Iterable[SessionEntry],
     processes: Mapping[int, Process] | None,
-    said: Mapping[Key, Said],
+    reported: Mapping[Key, StateReport],
     cwds: Mapping[Key, str],
     exact: Collection[str] = (),
 ) -> dict[Key, SessionJoin]:
     """Return for each session whether its process runs, and which it is. A session that has ended is `DEAD`
     with None. `UNKNOWN` is a session that some process may belong to. The process of a session that runs is
-    None if several may be it. `processes` is None if they are not known. The sessions in `said`, the reports
-    of agents, need not be found yet. The agents in `exact` report for each session whether it is open."""
-    joins = _Joins(processes or {}, said)
+    None if several may be it. `processes` is None if they are not known. `reported` are reports of agents;
+    their sessions need not be found yet. The agents in `exact` report for each session whether it is open."""
+    joins = _Joins(processes or {}, reported)
     left = [found for found in founds if not joins.by_evidence(found, cwds)]
     joins.add_said()
     joins.find_viewers()
@@ -100,11 +100,11 @@ def session_joins(
 
 
 class _Joins:
-    def __init__(self, processes: Mapping[int, Process], said: Mapping[Key, Said]) -> None:
+    def __init__(self, processes: Mapping[int, Process], reported: Mapping[Key, StateReport]) -> None:
         self.found: dict[Key, SessionJoin] = {}
         self._processes = processes
-        self._said = said
-        self._taken = {each.pid for each in said.values() if each.life is Life.LIVE and each.agent != OWN}
+        self._reported = reported
+        self._taken = {each.pid for each in reported.values() if each.life is Life.LIVE and each.agent != OWN}
         """The processes whose session is known. One of our own recordings leaves its agent to the agent's
         own session."""
         self._movable: dict[int, tuple[Key, int]] = {}
@@ -120,36 +120,42 @@ class _Joins:
             if not process.is_shared and (named := session_in(process.agent, process.arguments)):
                 self._by_argument[process.agent, named] = process
 
-    def by_evidence(self, found: Found, cwds: Mapping[Key, str]) -> bool:
+    def by_evidence(self, found: SessionEntry, cwds: Mapping[Key, str]) -> bool:
         """Join a session by what is said about it, by an open file or by arguments; return whether it is."""
         key = found.key
-        said = self._said.get(key)
-        if said is not None and (life := self._claimed(said)) is not None:
+        reported = self._reported.get(key)
+        if reported is not None and (life := self._claimed(reported)) is not None:
             self._join(
-                key, life, self._processes.get(said.pid or 0), _cwd(found, cwds), changed_ms_of(found, said)
+                key,
+                life,
+                self._processes.get(reported.pid or 0),
+                _cwd(found, cwds),
+                changed_ms_of(found, reported),
             )
             return True
         file = self._by_file and (self._by_file.get(found.path.name) or self._by_file.get(f"{found.id}.lock"))
         if file and file.agent == found.agent:
             self._taken.add(file.pid)
-            self._join(key, Life.LIVE, file, _cwd(found, cwds), changed_ms_of(found, said))
+            self._join(key, Life.LIVE, file, _cwd(found, cwds), changed_ms_of(found, reported))
             return True
         named = self._by_argument and (
             self._by_argument.get(key) or self._by_argument.get((found.agent, os.fspath(found.path)))
         )
         if named and named.pid not in self._taken:
-            self._movable[named.pid] = key, changed_ms_of(found, said)
+            self._movable[named.pid] = key, changed_ms_of(found, reported)
             self.found[key] = Life.LIVE, named
             return True
         return False
 
     def add_said(self) -> None:
         """Add the sessions that an agent reports, and of which no file is found yet."""
-        for key, said in self._said.items():
-            if key not in self.found and (life := self._claimed(said)) is not None:
-                self._join(key, life, self._processes.get(said.pid or 0), said.cwd, said.began_ms or 0)
+        for key, reported in self._reported.items():
+            if key not in self.found and (life := self._claimed(reported)) is not None:
+                self._join(
+                    key, life, self._processes.get(reported.pid or 0), reported.cwd, reported.began_ms or 0
+                )
 
-    def by_folder(self, founds: list[Found], cwds: Mapping[Key, str], exact: Collection[str]) -> None:
+    def by_folder(self, founds: list[SessionEntry], cwds: Mapping[Key, str], exact: Collection[str]) -> None:
         """Join each session that alone may belong to a process; the others may run, or have ended."""
         left = [process for process in self._processes.values() if process.pid not in self._taken]
         daemons = {process.agent for process in self._processes.values() if process.is_shared}
@@ -166,7 +172,10 @@ class _Joins:
         for found in founds:
             self.found[found.key] = _DEAD
             first = oldest.get(found.agent)
-            if first is not None and (changed := changed_ms_of(found, self._said.get(found.key))) >= first:
+            if (
+                first is not None
+                and (changed := changed_ms_of(found, self._reported.get(found.key))) >= first
+            ):
                 candidates[found.agent].add(_cwd(found, cwds), changed, found.key)
         claims: defaultdict[Key, list[Process]] = defaultdict(list)
         for some in candidates.values():
@@ -210,15 +219,15 @@ class _Joins:
         )
         self.found[newest] = Life.LIVE, process._replace(is_guess=True)
 
-    def _claimed(self, said: Said) -> Life | None:
+    def _claimed(self, reported: StateReport) -> Life | None:
         """Return what is claimed about a session's process; None if nothing is, or it is another process.
         Without /proc, the start that `ps` shows is compared only here."""
-        process = self._processes.get(said.pid or 0)
-        if said.life is Life.LIVE and process is not None and not process.began and said.began:
-            began_ms = started_ms(said.began)
+        process = self._processes.get(reported.pid or 0)
+        if reported.life is Life.LIVE and process is not None and not process.began and reported.began:
+            began_ms = started_ms(reported.began)
             if began_ms is not None and began_ms != process.began_ms:
                 return None
-        return said.claim
+        return reported.claim
 
     def _join(self, key: Key, life: Life, process: Process | None, cwd: str | None, recent_ms: int) -> None:
         self.found[key] = life, process
@@ -280,15 +289,15 @@ def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
 
 def processes_without_session(
     processes: Mapping[int, Process],
-    said: Mapping[Key, Said],
+    reported: Mapping[Key, StateReport],
     lives: Mapping[Key, SessionJoin],
     cwds: Mapping[Key, str],
-) -> dict[Key, Said]:
+) -> dict[Key, StateReport]:
     """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys. Pi
     writes the first line of a session when its first prompt is answered, and a window of Codex has no session
     in its daemon before the first prompt."""
     taken = {pid for _, each in lives.values() if each is not None for pid in (each.pid, each.viewer)}
-    taken |= {each.pid for each in said.values()}
+    taken |= {each.pid for each in reported.values()}
     doubtful = {
         (key[0], cwds.get(key)) for key, (life, each) in lives.items() if life is not Life.DEAD and not each
     }
@@ -302,23 +311,23 @@ def processes_without_session(
             and doubtful.isdisjoint(((each.agent, each.cwd), (each.agent, None)))
         ):
             key = each.agent, f"pid-{pid}"
-            found[key] = Said(
+            found[key] = StateReport(
                 *key, Life.LIVE, pid, state=State.STARTING, cwd=each.cwd, began_ms=each.began_ms
             )
     return found
 
 
-def _cwd(found: Found, cwds: Mapping[Key, str]) -> str | None:
+def _cwd(found: SessionEntry, cwds: Mapping[Key, str]) -> str | None:
     """Return the folder of a session, without a slash at the end; None if it is not known."""
     cwd = found.metadata.cwd or cwds.get(found.key)
     return (cwd.rstrip("/") or "/") if cwd else None
 
 
-def changed_ms_of(found: Found, said: Said | None) -> int:
+def changed_ms_of(found: SessionEntry, reported: StateReport | None) -> int:
     """Return when a session was last written, or when a hook in it has reported, or when it was loaded."""
     changed = found.metadata.changed_ms
-    reported = (0, 0) if said is None else (said.since_ms or 0, said.began_ms or 0)
-    return max(found.changed_ns // 10**6 if changed is None else changed, *reported)
+    times_ms = (0, 0) if reported is None else (reported.since_ms or 0, reported.began_ms or 0)
+    return max(found.changed_ns // 10**6 if changed is None else changed, *times_ms)
 
 
 def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
@@ -359,7 +368,7 @@ class Joins:
         self._identities: dict[int, tuple[object, ...]] = {}
         self._least: dict[str, int] = {}
         """When a session must have changed to belong to a process of each agent, by its folder."""
-        self.starting: Mapping[Key, Said] = {}
+        self.starting: Mapping[Key, StateReport] = {}
         """The processes without a session, which have a row each."""
         self._pruned_ms = 0
 
@@ -401,7 +410,7 @@ class Joins:
         if session.life is not Life.DEAD:
             return True
         least = self._least.get(session.found.agent)
-        return least is not None and changed_ms_of(session.found, session.said) >= least
+        return least is not None and changed_ms_of(session.found, session.reported) >= least
 
     def changed(self, live: Iterable[Key]) -> dict[Key, SessionJoin]:
         """Return the sessions of which only the process has changed: its children, or its CPU time."""
@@ -430,9 +439,11 @@ class Joins:
         founds = [each.found for each in self._sessions.values()]
         cwds = {key: each.cwd for key, each in self._sessions.items()}
         processes = self.processes
-        said = {key: each for key, each in self._registries.said.items() if key not in self._subagents}
-        lives = session_joins(founds, processes, said, cwds, self._registries.exact)
-        starting = processes_without_session(processes or {}, said, lives, cwds)
+        reported = {
+            key: each for key, each in self._registries.reported.items() if key not in self._subagents
+        }
+        lives = session_joins(founds, processes, reported, cwds, self._registries.exact)
+        starting = processes_without_session(processes or {}, reported, lives, cwds)
         self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
         agents = self._processes.agents
         return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
@@ -443,7 +454,7 @@ class Joins:
         return any(folder.is_dir() or folder.parent.is_dir() for folder in folders)
 
     def _may_run(self, session: Tracked, now_ms: int) -> bool:
-        return now_ms - session.seen_ms < RECENT_MS or session.said is not None or session.is_live
+        return now_ms - session.seen_ms < RECENT_MS or session.reported is not None or session.is_live
 
 
 def _identity(process: Process) -> tuple[object, ...]:

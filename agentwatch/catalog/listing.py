@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.hiding import hidden_from_ms, is_hidden, root
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import ended_ms, has_ended
 from agentwatch.catalog.row_filter import Matches, row_filter
-from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.catalog.session_status import LIVE, Group
 from agentwatch.catalog.status import midnight
 from agentwatch.text.amounts import plural
 
@@ -106,7 +106,7 @@ class Order:
         for row in rows:
             self._vanished.pop(row.key, None)
             old = self._places.get(row.key)
-            is_guessed = row.standing.state is State.UNKNOWN
+            is_guessed = row.status.state is State.UNKNOWN
             is_over = row.group is Group.ENDED
             if old is None or (old.is_guessed and not is_guessed and old.group is row.group):
                 seen_ms = ended_ms(row) if is_over else row.last_ms
@@ -116,7 +116,7 @@ class Order:
                 at_ms = at_ms if midnight(at_ms) == _day_ms(row) else ended_ms(row)
                 self._places[row.key] = Place(row.group, at_ms, old.first_ms, old.is_guessed and is_guessed)
             elif old.group is not row.group:
-                known_ms = max(row.seen_ms or 0, row.standing.since_ms or 0)
+                known_ms = max(row.seen_ms or 0, row.status.since_ms or 0)
                 at_ms = known_ms if old.group is Group.ENDED and known_ms else now_ms
                 self._places[row.key] = Place(row.group, at_ms, old.first_ms)
 
@@ -313,7 +313,7 @@ class Arrangement:
         """Return whether a repository or a worktree is open: as the user has left it, or else closed until
         one of its sessions runs. It stays open when the session has ended.
         """
-        if fold not in self._toggled and any(row.standing.state in LIVE for row in rows):
+        if fold not in self._toggled and any(row.status.state in LIVE for row in rows):
             self._toggled[fold] = True
         return self._toggled.get(fold, False)
 
@@ -500,7 +500,7 @@ class Listing:
         began_ms = row.began_ms if self._request.sort is Sort.AGE else None
         return (
             row.group,
-            row.standing.state is State.UNKNOWN,
+            row.status.state is State.UNKNOWN,
             row.parent,
             row.is_one_liner,
             (row.cwd, row.repo, row.worktree, row.place),

@@ -18,11 +18,11 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.described import folder_in, json_object, text_in, time_in
-from agentwatch.agents.found import NO_METADATA, Found, Key, Metadata, Reach
+from agentwatch.agents.description_files import folder_in, json_object, text_in, time_in
 from agentwatch.agents.places import Folder, Kind, Spot, Stamp, one_file
 from agentwatch.agents.program import Program, imported
 from agentwatch.agents.registry import AGENTS, programs, session_folders
+from agentwatch.agents.session_entry import NO_METADATA, Key, Metadata, Reach, SessionEntry
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import cannot_open, reading
 from agentwatch.recording.store import sessions_folder
@@ -36,7 +36,7 @@ def _recording_owner(name: str) -> str | None:
     return f"{stem}.ndjson" if suffix in (".ndjson", ".json", ".sent") else None
 
 
-def _recording(spot: Spot) -> list[Found]:
+def _recording(spot: Spot) -> list[SessionEntry]:
     stem = spot.name.removesuffix(".ndjson")
     metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
     if f"{stem}.json" in spot.changed:
@@ -120,7 +120,7 @@ document is not written any more once its session continues in lines, and neithe
 class Changes(NamedTuple):
     """What has changed on disk."""
 
-    found: list[Found]
+    found: list[SessionEntry]
     """The sessions that are new or have changed, newest first."""
     vanished: list[Key]
 
@@ -128,7 +128,7 @@ class Changes(NamedTuple):
 class Candidate(NamedTuple):
     """A place where a session lies."""
 
-    found: Found
+    found: SessionEntry
     folder: Folder
     owner: str
     """The name of the file in the folder."""
@@ -139,13 +139,15 @@ class Candidates:
 
     def __init__(self) -> None:
         self._of: dict[Key, tuple[Candidate, ...]] = {}
-        self._reported: dict[Key, Found] = {}
+        self._reported: dict[Key, SessionEntry] = {}
 
     def of(self, key: Key) -> tuple[Candidate, ...]:
         """Return the places of a session; none if it is not known."""
         return self._of.get(key, ())
 
-    def replace(self, folder: Folder, owner: str, old: Sequence[Found], new: Sequence[Found]) -> set[Key]:
+    def replace(
+        self, folder: Folder, owner: str, old: Sequence[SessionEntry], new: Sequence[SessionEntry]
+    ) -> set[Key]:
         """Replace what was found in a file, and return the sessions that may have changed by it."""
         touched = set()
         kept = {id(found) for found in new}
@@ -166,7 +168,7 @@ class Candidates:
 
     def changes(self, touched: Iterable[Key]) -> Changes:
         """Return how sessions differ from what was last reported of them."""
-        found: list[Found] = []
+        found: list[SessionEntry] = []
         vanished: list[Key] = []
         for key in touched:
             candidates = self._of.get(key)
@@ -181,11 +183,11 @@ class Candidates:
         return Changes(sorted(found, key=_age), vanished)
 
 
-def _age(found: Found) -> int:
+def _age(found: SessionEntry) -> int:
     return -found.changed_ns
 
 
-def _joined(founds: list[Found]) -> Found:
+def _joined(founds: list[SessionEntry]) -> SessionEntry:
     """Return one session from all its files: the best address, with the facts of all of them."""
     if len(founds) == 1:
         return founds[0]
@@ -197,7 +199,7 @@ def _joined(founds: list[Found]) -> Found:
     return best._replace(metadata=metadata, parent=parent)
 
 
-def _worth(found: Found) -> tuple[bool, int, int]:
+def _worth(found: SessionEntry) -> tuple[bool, int, int]:
     suffix = found.path.suffix
     rank = _WORST_SUFFIXES.index(suffix) if suffix in _WORST_SUFFIXES else len(_WORST_SUFFIXES)
     return found.reach is not Reach.LISTED, rank, found.changed_ns
@@ -545,7 +547,7 @@ class Places:
         """The time of the last pass over the folders, in seconds of the caller's clock."""
         self._roots_at = -math.inf
 
-    def first(self) -> Iterator[list[Found]]:
+    def first(self) -> Iterator[list[SessionEntry]]:
         """Find all sessions, and yield them in batches: first those of folders that changed last. A session
         is yielded again if more was found about it."""
         touched: set[Key] = set()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.program import Command as Look
 from agentwatch.agents.registry import programs
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.sources.proc import Proc, Stat
 
 _UNKNOWN = Look(())

@@ -16,9 +16,9 @@ from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.catalog.status import UNKNOWN_COUNTS, StatusCounts, midnight
 
 if TYPE_CHECKING:
-    from agentwatch.agents.reported import Said
+    from agentwatch.agents.state_report import StateReport
     from agentwatch.catalog.reports import Registries
-    from agentwatch.catalog.standing import Process
+    from agentwatch.catalog.session_status import Process
 
 MOST_SECONDS = 1.0
 """A disk that hangs must not hold up a prompt. Looking takes 5 ms, after 25 ms for the imports; reading what
@@ -61,22 +61,22 @@ def _look(*, has_limits: bool) -> Iterator[Look]:
     registries, processes = Registries(os.environ, Path.home()), Processes()
     registries.refresh(now_ms / 1000)
     processes.refresh(now_ms / 1000)
-    said = [each for each in registries.said.values() if not each.is_one_liner]
-    one_liners = {each.pid for each in registries.said.values() if each.is_one_liner}
+    reported = [each for each in registries.reported.values() if not each.is_one_liner]
+    one_liners = {each.pid for each in registries.reported.values() if each.is_one_liner}
     agents = {pid: each for pid, each in processes.agents.items() if pid not in one_liners}
-    counts = counted(said, agents if processes.is_known else None, now_ms)
+    counts = counted(reported, agents if processes.is_known else None, now_ms)
     yield Look(counts)
-    is_needed = processes.is_known and not is_decided(said, agents)
+    is_needed = processes.is_known and not is_decided(reported, agents)
     if is_needed or has_limits:
         yield _listed(registries, now_ms, None if is_needed else counts)
 
 
-def is_decided(said: list[Said], agents: Mapping[int, Process]) -> bool:
+def is_decided(reported: list[StateReport], agents: Mapping[int, Process]) -> bool:
     """Return whether the reports alone decide the state of each session that runs, as in the list. The end of
     a turn is reported, but not whether the turn has failed."""
-    from agentwatch.agents.reported import Life, State
+    from agentwatch.agents.state_report import Life, State
 
-    live = [each for each in said if each.life is Life.LIVE]
+    live = [each for each in reported if each.life is Life.LIVE]
     known = {each.pid for each in live if each.agent != _OWN}
     reports = [each.state for each in live if each.agent != _OWN or each.pid not in known]
     is_silent = any(pid not in known and not each.is_shared for pid, each in agents.items())
@@ -101,14 +101,14 @@ def _listed(registries: Registries, now_ms: int, counts: StatusCounts | None) ->
     return Look(counts, limits_words(limits.shown(now_ms), now_ms))
 
 
-def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int) -> StatusCounts:
+def counted(reported: list[StateReport], agents: Mapping[int, Process] | None, now_ms: int) -> StatusCounts:
     """Return the counts of the sessions that run, or may run. `agents` is None if they are not known."""
-    from agentwatch.agents.reported import Life
-    from agentwatch.catalog.standing import GROUPS
+    from agentwatch.agents.state_report import Life
+    from agentwatch.catalog.session_status import GROUPS
 
     counts = dict.fromkeys((*(group.name.lower() for group in GROUPS.values()), "unknown"), 0)
-    others = {each.pid for each in said if each.agent != _OWN and each.pid is not None}
-    for each in said:
+    others = {each.pid for each in reported if each.agent != _OWN and each.pid is not None}
+    for each in reported:
         if each.life is Life.DEAD or (each.agent == _OWN and each.pid in others):
             continue  # an agent that `run` has started also speaks for itself
         group = None if each.state is None else GROUPS.get(each.state)
@@ -116,7 +116,7 @@ def counted(said: list[Said], agents: Mapping[int, Process] | None, now_ms: int)
             counts[group.name.lower()] += 1
         elif each.life is Life.LIVE or (each.since_ms or 0) >= midnight(now_ms):
             counts["unknown"] += 1
-    known = {each.pid for each in said}
+    known = {each.pid for each in reported}
     silent = [pid for pid, each in (agents or {}).items() if pid not in known and not each.is_shared]
     counts["unknown"] += len(silent)
     found = StatusCounts(**counts, ended_today=None)

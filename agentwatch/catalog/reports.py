@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.agents.described import FileState, file_state, own_files
+from agentwatch.agents.description_files import FileState, file_state, own_files
 from agentwatch.agents.fields import Fields, number, text
-from agentwatch.agents.found import OWN, Key
 from agentwatch.agents.program import Program, imported
 from agentwatch.agents.registry import AGENTS, SessionFolder, programs, session_folders
-from agentwatch.agents.reported import Life, Reporter, Said, State
+from agentwatch.agents.session_entry import OWN, Key
+from agentwatch.agents.state_report import Life, Reporter, State, StateReport
 from agentwatch.base.faults import reading
 from agentwatch.catalog.processes import command_of
 from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
@@ -46,13 +46,13 @@ class OwnRecordings:
         self._ended: dict[str, FileState] = {}
         """The recordings that have ended, as they were then."""
         self._full_due = 0.0
-        self.said: dict[Key, Said] = {}
+        self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float) -> bool:
         """Read what may have changed, and return whether something new is said. `now` is in seconds."""
         self._list(now)
-        said = {}
-        due = [stem for _, stem in self.said]
+        reported = {}
+        due = [stem for _, stem in self.reported]
         due += reversed(self._unread[-_MOST_NEW:])
         del self._unread[-_MOST_NEW:]
         for stem in due:
@@ -64,9 +64,9 @@ class OwnRecordings:
             if found is None:
                 self._ended[stem] = state
             else:
-                said[OWN, stem] = found
-        has_changed = said != self.said
-        self.said = said
+                reported[OWN, stem] = found
+        has_changed = reported != self.reported
+        self.reported = reported
         return has_changed
 
     def _list(self, now: float) -> None:
@@ -88,11 +88,11 @@ class OwnRecordings:
         self._unread = sorted(
             stem
             for stem, state in states.items()
-            if self._ended.get(stem) != state and (OWN, stem) not in self.said
+            if self._ended.get(stem) != state and (OWN, stem) not in self.reported
         )
 
 
-def _writer(files: SessionFiles, stem: str) -> Said | None:
+def _writer(files: SessionFiles, stem: str) -> StateReport | None:
     """None if the recording has ended."""
     process = read_process(files.process)
     try:
@@ -106,15 +106,15 @@ def _writer(files: SessionFiles, stem: str) -> Said | None:
     finally:
         os.close(fd)
     if process is None:
-        return Said(OWN, stem, Life.LIVE if has_locks else Life.UNKNOWN)
+        return StateReport(OWN, stem, Life.LIVE if has_locks else Life.UNKNOWN)
     return said_of(stem, process)
 
 
-def said_of(stem: str, process: SavedProcess) -> Said:
+def said_of(stem: str, process: SavedProcess) -> StateReport:
     """Return what is said of a recording whose agent `run` has started, and that is being written."""
     command = command_of(process.command)
     runs, has_one_prompt = ("", None) if command is None else (command.agent, command.has_one_prompt)
-    return Said(
+    return StateReport(
         OWN,
         stem,
         Life.LIVE,
@@ -162,7 +162,7 @@ class _Log(NamedTuple):
 
     key: Key
     state: FileState
-    said: Said | None
+    reported: StateReport | None
 
 
 class HookLogs:
@@ -174,7 +174,7 @@ class HookLogs:
         self._full_due = 0.0
         self._logs: dict[Path, _Log] = {}
         """The logs that changed last come first."""
-        self.said: dict[Key, Said] = {}
+        self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float) -> bool:
         """Read what has changed, and return whether something new is said. `now` is in seconds."""
@@ -190,14 +190,19 @@ class HookLogs:
             known = self._logs.get(path)
             if known is None or known.state != state:
                 key = (path.parent.name, path.name.removesuffix(_LOG_SUFFIX))
-                self._logs[path] = _Log(key, state, _said(path, key))
+                self._logs[path] = _Log(key, state, _reported(path, key))
                 has_changed = True
-        if not has_changed and len(self.said) == sum(each.said is not None for each in self._logs.values()):
+        if not has_changed and len(self.reported) == sum(
+            each.reported is not None for each in self._logs.values()
+        ):
             return False
         recent = sorted(self._logs.items(), key=lambda each: each[1].state.changed_ns, reverse=True)
         self._logs = dict(recent)
-        before, self.said = self.said, {log.key: log.said for log in self._logs.values() if log.said}
-        return before != self.said
+        before, self.reported = (
+            self.reported,
+            {log.key: log.reported for log in self._logs.values() if log.reported},
+        )
+        return before != self.reported
 
     def _list(self) -> dict[Path, FileState]:
         try:
@@ -217,10 +222,10 @@ class HookLogs:
         return dict(nlargest(_MOST_LOGS, found, key=lambda each: each[1].changed_ns))
 
 
-def _said(path: Path, key: Key) -> Said | None:
+def _reported(path: Path, key: Key) -> StateReport | None:
     """Return what the last lines of a log say; None if they say nothing."""
     lines = _last_lines(path)
-    last: Said | None = None
+    last: StateReport | None = None
     for fields in reversed(lines):
         name = (text(fields, "event") or "").lower()
         if name not in _STATES:
@@ -230,7 +235,7 @@ def _said(path: Path, key: Key) -> Said | None:
             break
         about = "permission" if state is State.ASKS else ""
         since_ms, source = number(fields, "at_ms"), f"hook {path}"
-        last = Said(*key, Life.UNKNOWN, state=state, since_ms=since_ms, about=about, source=source)
+        last = StateReport(*key, Life.UNKNOWN, state=state, since_ms=since_ms, about=about, source=source)
     return last
 
 
@@ -284,7 +289,7 @@ class Registries:
         self._folders += [own / "sessions", own / "hooks"]
         self.problems: dict[Path, OSError] = {}
         """Why something could not be read by the last `refresh` of all; what was said before holds."""
-        self.said: dict[Key, Said] = {}
+        self.reported: dict[Key, StateReport] = {}
 
     @property
     def exact(self) -> frozenset[str]:
@@ -313,18 +318,18 @@ class Registries:
                     self.problems.pop(folder, None)
         if not has_changed:
             return False
-        said: dict[Key, Said] = {}
+        reported: dict[Key, StateReport] = {}
         for each in agents:
-            said.update(each.said)
-        for key, hook in self._hooks.said.items():
-            known = said.get(key)
+            reported.update(each.reported)
+        for key, hook in self._hooks.reported.items():
+            known = reported.get(key)
             if known is None:
-                said[key] = hook
+                reported[key] = hook
             elif known.state is None:
-                said[key] = known._replace(
+                reported[key] = known._replace(
                     state=hook.state, since_ms=hook.since_ms, about=hook.about, source=hook.source
                 )
-        self.said = said
+        self.reported = reported
         return True
 
 

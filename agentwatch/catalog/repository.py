@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.recording.ends import first_bytes
+from agentwatch.recording.head_tail import first_bytes
 from agentwatch.text.paths import last_name
 
 _MOST_BYTES = 4096

@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.found import Key
-from agentwatch.catalog.standing import Group, Standing
+from agentwatch.agents.session_entry import Key
+from agentwatch.catalog.session_status import Group, SessionStatus
 
 if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.catalog.digest.digest import LastTests
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     """The session's id, which is an address."""
     path: Path
     """The address that opens it, for a session of this machine."""
-    standing: Standing
+    status: SessionStatus
     address: str = ""
     """The address that opens a session of another machine: `nats://team/ci.0f3a…`; empty for others."""
     can_open: bool = True
@@ -118,12 +118,12 @@ class Row(NamedTuple):
     @property
     def last_ms(self) -> int:
         """The time of its last line, or else since when its state holds, or when it began; 0 without any."""
-        return self.seen_ms or self.standing.since_ms or self.began_ms or 0
+        return self.seen_ms or self.status.since_ms or self.began_ms or 0
 
     @property
     def group(self) -> Group:
         """The part of the list in which it is shown. One of another machine that is silent may still run."""
-        return Group.QUIET if self.lost_ms is not None else self.standing.group
+        return Group.QUIET if self.lost_ms is not None else self.status.group
 
 
 def changed_rows(before: Mapping[Key, Row], rows: Mapping[Key, Row]) -> list[Row]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.hiding import is_hidden, root
 from agentwatch.catalog.limits import NewestLimits, limits_words
 from agentwatch.catalog.row import Row, changed_rows
-from agentwatch.catalog.standing import Group
+from agentwatch.catalog.session_status import Group
 from agentwatch.catalog.status import FRESH_MS, StatusCounts, midnight, write_status
 
 Counted = TypeVar("Counted", bound=NamedTuple)
@@ -21,12 +21,12 @@ _ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.UNFINI
 
 def has_ended(row: Row) -> bool:
     """Return whether a session counts as ended on its day; nobody knows that of one that may still run."""
-    return row.standing.state in _ENDED and not row.is_one_liner and not row.is_archived
+    return row.status.state in _ENDED and not row.is_one_liner and not row.is_archived
 
 
 def ended_ms(row: Row) -> int:
     """Return the time that decides the day of a session that does not run; 0 if it has no time."""
-    return max(row.seen_ms or 0, row.standing.since_ms or 0) or row.began_ms or 0
+    return max(row.seen_ms or 0, row.status.since_ms or 0) or row.began_ms or 0
 
 
 class Counts(NamedTuple):
@@ -79,7 +79,7 @@ def status_counts(rows: Iterable[Row], now_ms: int) -> StatusCounts:
     counted = counts(all_rows, now_ms)._asdict()
     begin_ms = midnight(now_ms)
     unknown = sum(
-        row.standing.state is State.UNKNOWN and row.parent is None and (row.seen_ms or 0) >= begin_ms
+        row.status.state is State.UNKNOWN and row.parent is None and (row.seen_ms or 0) >= begin_ms
         for row in all_rows
     )
     return StatusCounts(**{name: counted.get(name, unknown) for name in StatusCounts._fields})
@@ -147,8 +147,8 @@ def _moved(count: Any, was: Any, now: Any) -> Any:
 def _bearings(row: Row) -> tuple[object, ...]:
     """Return what the counts depend on, besides the time, parents and hosts."""
     is_ended = row.group is Group.ENDED
-    times = (row.began_ms, row.seen_ms, row.standing.since_ms) if is_ended else ()
-    return row.standing.state, row.group, row.is_one_liner, row.is_archived, times
+    times = (row.began_ms, row.seen_ms, row.status.since_ms) if is_ended else ()
+    return row.status.state, row.group, row.is_one_liner, row.is_archived, times
 
 
 _LEAST_MS = 1_000

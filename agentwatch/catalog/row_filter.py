@@ -7,10 +7,10 @@ from functools import partial
 from operator import attrgetter
 from typing import Final
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.catalog.session_status import LIVE, Group
 from agentwatch.recording.acts import ACT_NAMES
 from agentwatch.rules.calls.fields import CALL_FIELDS
 from agentwatch.rules.language.completion import Offer, offers
@@ -136,7 +136,7 @@ def _silent(row: Row) -> Value:
 
 
 def _duration(row: Row) -> Value:
-    return _age(row) if row.standing.state in LIVE else row.duration_ms
+    return _age(row) if row.status.state in LIVE else row.duration_ms
 
 
 def _context(row: Row) -> Value:
@@ -159,26 +159,26 @@ def _agent_test(wanted: str) -> Test[Row]:
 
 def _word_test(word: str) -> Test[Row]:
     if word in ROWS.alternatives:
-        return lambda row: row.standing.state == word or (word == _FAILED and _has_failed(row))
+        return lambda row: row.status.state == word or (word == _FAILED and _has_failed(row))
     matches = word_matcher(word)
 
     def test(row: Row) -> bool:
-        texts = (row.title, row.standing.now, row.agent, row.place, row.repo, row.branch, row.worktree)
+        texts = (row.title, row.status.now, row.agent, row.place, row.repo, row.branch, row.worktree)
         if any(map(matches, texts)):
             return True
-        return len(word) >= _LEAST_OF_A_STATE and row.standing.state.startswith(word)
+        return len(word) >= _LEAST_OF_A_STATE and row.status.state.startswith(word)
 
     return test
 
 
 def _has_failed(row: Row) -> bool:
-    return row.standing.state is State.TURN_FAILED
+    return row.status.state is State.TURN_FAILED
 
 
 _READERS: Final = Readers[Row](
     {
         **{name: _text(name) for name in _TEXTS},
-        "state": lambda row: (row.standing.state.value, row.group.value),
+        "state": lambda row: (row.status.state.value, row.group.value),
         "tests": _tests,
         "acted": lambda row: None if row.host else tuple({each.act: None for each in row.acts}),
         **{name: attrgetter(name) for name in _NUMBERS},

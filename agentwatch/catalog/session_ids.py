@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from agentwatch.agents import Decoder
-from agentwatch.agents.found import OWN, Reach
 from agentwatch.agents.registry import known_name, program_named
+from agentwatch.agents.session_entry import OWN, Reach
 from agentwatch.base.faults import USAGE, Fault, reading
-from agentwatch.recording.ends import first_lines
+from agentwatch.recording.head_tail import first_lines
 from agentwatch.recording.store import open_regular, saved_recordings
 from agentwatch.session.events import Event, FormatDetected, RunInfo, RunStarted
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.program import CHANGES, NO_CALLS, Knowledge
 from agentwatch.agents.registry import program_named
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import OWN, Key, SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import MOST_ACTIVITY, Turn
-from agentwatch.catalog.standing import LIVE, Basis, Ground, Process, Standing
+from agentwatch.catalog.session_status import LIVE, Basis, Ground, Process, SessionStatus
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.text.durations import age_words
@@ -238,14 +238,16 @@ def tail_words(digest: Digest | None) -> str:
 # Turns.
 
 
-def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> Standing:
+def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> SessionStatus:
     """Return that a session works, on its oldest open call or with the model."""
     since_ms = digest.turn_ms
     if calls:
         now, now_since_ms = call_words(calls[0]), calls[0].started_ms
-        return Standing(State.WORKING, ground, since_ms, now, now_since_ms, is_calling=True, by=(Basis.CALL,))
+        return SessionStatus(
+            State.WORKING, ground, since_ms, now, now_since_ms, is_calling=True, by=(Basis.CALL,)
+        )
     now = model_words(digest)
-    return Standing(State.WORKING, ground, since_ms, now, digest.seen_ms, by=(Basis.TURN,))
+    return SessionStatus(State.WORKING, ground, since_ms, now, digest.seen_ms, by=(Basis.TURN,))
 
 
 def has_failed(digest: Digest) -> bool:
@@ -259,19 +261,19 @@ _LATER_MS = 1_000
 """The time by which a line must be newer than a report to outdate it."""
 
 
-def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> Standing:
+def by_report(state: State, reported: StateReport, digest: Digest | None, now_ms: int) -> SessionStatus:
     """Return the state that the agent says, with what its lines show about it."""
-    since_ms = said.since_ms
+    since_ms = reported.since_ms
     if state is State.ASKS:
-        question, asked_ms = _question(said, digest)
+        question, asked_ms = _question(reported, digest)
         since_ms = asked_ms if since_ms is None else since_ms
         until_ms = digest.asked_until_ms if digest is not None else None
-        asks = Standing(State.ASKS, Ground.SAID, since_ms, question, since_ms, until_ms=until_ms)
+        asks = SessionStatus(State.ASKS, Ground.SAID, since_ms, question, since_ms, until_ms=until_ms)
         is_written = digest is not None and bool(digest.asked)
         return asks._replace(by=(Basis.REPORT, Basis.QUESTION) if is_written else (Basis.REPORT,))
     if digest is None:
-        since_ms = said.began_ms if since_ms is None else since_ms
-        return Standing(state, Ground.SAID, since_ms, by=(Basis.REPORT,))
+        since_ms = reported.began_ms if since_ms is None else since_ms
+        return SessionStatus(state, Ground.SAID, since_ms, by=(Basis.REPORT,))
     if state is State.WORKING:
         calls = tuple(digest.open_calls.values())
         is_long = digest.turn is Turn.OPEN and not calls and is_silent(digest, calls, None, now_ms)
@@ -288,15 +290,15 @@ def by_report(state: State, said: Said, digest: Digest | None, now_ms: int) -> S
     if state is State.YOUR_TURN and has_failed(digest):
         state, by = State.TURN_FAILED, (Basis.REPORT, Basis.TURN)
     if since_ms is None and digest.turn is not Turn.OPEN:
-        since_ms = said.began_ms if digest.turn is Turn.NONE else digest.turn_ms or digest.seen_ms
+        since_ms = reported.began_ms if digest.turn is Turn.NONE else digest.turn_ms or digest.seen_ms
     now = failure_words(digest) if state is State.TURN_FAILED else answer_words(digest)
     if digest.turn is Turn.OPEN:
         now = ""  # the last answer belongs to an earlier prompt
-    ended = Standing(state, Ground.SAID, since_ms, now, since_ms if now else None, by=by)
+    ended = SessionStatus(state, Ground.SAID, since_ms, now, since_ms if now else None, by=by)
     return _or_limited(ended, digest, now_ms) if state is State.TURN_FAILED else ended
 
 
-def _or_limited(otherwise: Standing, digest: Digest, now_ms: int) -> Standing:
+def _or_limited(otherwise: SessionStatus, digest: Digest, now_ms: int) -> SessionStatus:
     """Return that a session waits for its usage limit, if that is why it has failed or is silent."""
     if not digest.limits.waits(now_ms):
         return otherwise
@@ -304,52 +306,54 @@ def _or_limited(otherwise: Standing, digest: Digest, now_ms: int) -> Standing:
     why = f": {otherwise.now}" if otherwise.state is State.TURN_FAILED and until_ms is None else ""
     now = f"{WAITS_FOR_LIMIT}{why}"[:_MOST]
     by = (*otherwise.by, Basis.LIMIT)
-    return Standing(State.LIMITED, otherwise.ground, otherwise.since_ms, now, until_ms=until_ms, by=by)
+    return SessionStatus(State.LIMITED, otherwise.ground, otherwise.since_ms, now, until_ms=until_ms, by=by)
 
 
-def _question(said: Said, digest: Digest | None) -> tuple[str, int | None]:
+def _question(reported: StateReport, digest: Digest | None) -> tuple[str, int | None]:
     """Return what a session asks that says so itself, and since when. Its line may come after its report."""
     if digest is None:
-        return said.about, None
+        return reported.about, None
     if digest.asked:
         return digest.asked, digest.asked_ms
     agents = {call.parent_call for call in digest.open_calls.values()}
     calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
-    if said.about == "permission":
+    if reported.about == "permission":
         calls = [call for call in calls if call.kind not in READING] or calls
     else:
         calls = [call for call in calls if call.asks]
     if not calls:
-        return said.about, digest.asked_ms
+        return reported.about, digest.asked_ms
     more = f" or {len(calls) - 1} more" if calls[1:] else ""
     return f"{asked_words(calls[0])}{more}", digest.asked_ms or calls[0].started_ms
 
 
-def is_outdated(said: Said, digest: Digest | None, process: Process | None, known: Knowledge) -> bool:
+def is_outdated(
+    reported: StateReport, digest: Digest | None, process: Process | None, known: Knowledge
+) -> bool:
     """Return whether the lines, or a child, are newer than what a hook has said. A hook says that a question
     begins, but not that it was answered; and nothing about an interruption."""
-    if known.is_exact or said.since_ms is None or digest is None:
+    if known.is_exact or reported.since_ms is None or digest is None:
         return False
-    after_ms = said.since_ms + _LATER_MS
+    after_ms = reported.since_ms + _LATER_MS
     if digest.turn_ms is not None and digest.turn_ms > after_ms:
         return True  # a turn has ended since, or another has begun
-    if said.state is not State.ASKS:
+    if reported.state is not State.ASKS:
         return False
     if has_child_since(process, after_ms):
         return True  # the command that was asked about runs
     return not digest.open_calls and digest.seen_ms is not None and digest.seen_ms > after_ms
 
 
-def standing(
-    found: Found,
+def status(
+    found: SessionEntry,
     digest: Digest | None,
-    said: Said | None,
+    reported: StateReport | None,
     process: Process | None,
     life: Life,
     now_ms: int,
     *,
     has_subagent: bool = False,
-) -> Standing:
+) -> SessionStatus:
     """Return the state of a session at one time, and how it is known. `digest` is None if its lines were not
     read. `has_subagent` says whether a subagent works whose last line is newer than those of the session."""
     known = knowledge_of(found.agent)
@@ -363,76 +367,80 @@ def standing(
     if found.parent is not None and digest is not None and digest.turn is Turn.ENDED:
         return _ended(digest, _ground_of_end(digest, known))  # a subagent has one turn
     if life is Life.UNKNOWN:
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest), by=(Basis.PROCESS,))
+        return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, now=tail_words(digest), by=(Basis.PROCESS,))
     if life is Life.DEAD:
-        ended = _dead(found, digest, said, known)
+        ended = _dead(found, digest, reported, known)
         is_guess = process is not None and ended.ground is Ground.SAID
         return ended._replace(ground=Ground.INFERRED) if is_guess else ended
-    judged = _running(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+    judged = _running(found, digest, reported, process, known, now_ms, has_subagent=has_subagent)
     is_inferred = judged.state is State.WORKING and judged.by[0] is not Basis.REPORT
     if is_inferred and (is_still_open or has_subagent):
         more = Basis.SUBAGENT if has_subagent else Basis.STILL_OPEN
         judged = judged._replace(by=(more,) if is_still_open else (*judged.by, more))
-    has_report = said is not None and said.state is not None
-    if process is not None and process.is_guess and (_depends_on_window(process, said) or not has_report):
+    has_report = reported is not None and reported.state is not None
+    if process is not None and process.is_guess and (_depends_on_window(process, reported) or not has_report):
         return judged._replace(ground=Ground.UNKNOWN if judged.ground is Ground.UNKNOWN else Ground.INFERRED)
     return judged
 
 
 def _running(
-    found: Found,
+    found: SessionEntry,
     digest: Digest | None,
-    said: Said | None,
+    reported: StateReport | None,
     process: Process | None,
     known: Knowledge,
     now_ms: int,
     *,
     has_subagent: bool,
-) -> Standing:
-    if found.agent == OWN and (recorded := _recorded(found, digest, said)) is not None:
+) -> SessionStatus:
+    if found.agent == OWN and (recorded := _recorded(found, digest, reported)) is not None:
         return recorded
     is_left = process is not None and process.is_shared and process.viewer == 0
-    reported = None if said is None or is_outdated(said, digest, process, known) else said.state
+    state = None if reported is None or is_outdated(reported, digest, process, known) else reported.state
     has_one_prompt = process is not None and process.has_one_prompt
-    if has_one_prompt and reported is State.YOUR_TURN:
-        reported = None
-    if reported is State.STARTING or (has_one_prompt and digest is None):
+    if has_one_prompt and state is State.YOUR_TURN:
+        state = None
+    if state is State.STARTING or (has_one_prompt and digest is None):
         began_ms = process and process.began_ms
-        return Standing(State.STARTING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
-    if said is not None and reported is not None and not (is_left and _depends_on_window(process, said)):
-        return by_report(reported, said, digest, now_ms)
+        return SessionStatus(State.STARTING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
+    if reported is not None and state is not None and not (is_left and _depends_on_window(process, reported)):
+        return by_report(state, reported, digest, now_ms)
     if digest is None or _has_no_prompt(digest):
         if is_left:
             by: tuple[Basis, ...] = (Basis.NO_WINDOW, Basis.NO_PROMPT)
-            return Standing(State.UNFINISHED, Ground.INFERRED, now=NO_PROMPT, by=by)
-        if digest is None and said is None:
-            return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_LINES,))
-        if said is None:
-            return Standing(State.YOUR_TURN, Ground.INFERRED, by=(Basis.NO_PROMPT,))
+            return SessionStatus(State.UNFINISHED, Ground.INFERRED, now=NO_PROMPT, by=by)
+        if digest is None and reported is None:
+            return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_LINES,))
+        if reported is None:
+            return SessionStatus(State.YOUR_TURN, Ground.INFERRED, by=(Basis.NO_PROMPT,))
         by = (Basis.NO_PROMPT, Basis.REPORT)
-        return Standing(State.YOUR_TURN, Ground.SAID, said.began_ms, by=by)
-    return _live(found, digest, said, process, known, now_ms, has_subagent=has_subagent)
+        return SessionStatus(State.YOUR_TURN, Ground.SAID, reported.began_ms, by=by)
+    return _live(found, digest, reported, process, known, now_ms, has_subagent=has_subagent)
 
 
-def _depends_on_window(process: Process | None, said: Said | None) -> bool:
+def _depends_on_window(process: Process | None, reported: StateReport | None) -> bool:
     """Return whether a report about a session of a daemon is only true while a window shows the session. The
     daemon works on without a window. Whether its question is still open, the daemon knows, but no hook."""
-    if said is None or process is None or not process.is_shared:
+    if reported is None or process is None or not process.is_shared:
         return False
-    return said.state is not State.WORKING and not (said.is_by_server and said.state is State.ASKS)
+    return reported.state is not State.WORKING and not (
+        reported.is_by_server and reported.state is State.ASKS
+    )
 
 
-def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standing | None:
+def _recorded(
+    found: SessionEntry, digest: Digest | None, reported: StateReport | None
+) -> SessionStatus | None:
     """Return the state of a recording that is being written, whose agent has no turn of the user's. The
     stream of an agent answers one prompt, unless it is a conversation. Return the state; None if its lines
     show it like those of any session."""
-    began_ms = None if said is None else said.began_ms
+    began_ms = None if reported is None else reported.began_ms
     if digest is None or not digest.format:
         if not found.size:
-            return Standing(State.STARTING, Ground.SAID, began_ms, by=(Basis.NO_LINES,))
+            return SessionStatus(State.STARTING, Ground.SAID, began_ms, by=(Basis.NO_LINES,))
         # the lines are of no known agent
-        return Standing(State.WORKING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
-    has_one_prompt = None if said is None else said.has_one_prompt
+        return SessionStatus(State.WORKING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
+    has_one_prompt = None if reported is None else reported.has_one_prompt
     if has_one_prompt is False or knowledge_of(digest.format).converses:
         return None
     if digest.turn is Turn.ENDED:
@@ -442,23 +450,25 @@ def _recorded(found: Found, digest: Digest | None, said: Said | None) -> Standin
     return working(digest, (), Ground.SAID)._replace(since_ms=began_ms, by=(Basis.NO_PROMPT,))
 
 
-def _dead(found: Found, digest: Digest | None, said: Said | None, known: Knowledge) -> Standing:
-    if said is not None and said.state is not None and said.state not in LIVE:
-        now = failure_words(digest) if digest is not None and said.state is State.FAILED else ""
-        return Standing(said.state, Ground.SAID, said.since_ms, now, by=(Basis.REPORT,))
+def _dead(
+    found: SessionEntry, digest: Digest | None, reported: StateReport | None, known: Knowledge
+) -> SessionStatus:
+    if reported is not None and reported.state is not None and reported.state not in LIVE:
+        now = failure_words(digest) if digest is not None and reported.state is State.FAILED else ""
+        return SessionStatus(reported.state, Ground.SAID, reported.since_ms, now, by=(Basis.REPORT,))
     if digest is None:
         changed_ms = found.metadata.changed_ms
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, changed_ms, by=(Basis.NO_LINES,))
+        return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, changed_ms, by=(Basis.NO_LINES,))
     if digest.turn is Turn.ENDED:
         return _ended(digest, _ground_of_end(digest, known))
     if not known.has_ends:
         now = answer_words(digest)
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, digest.seen_ms, now, by=(Basis.NO_ENDS,))
+        return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, digest.seen_ms, now, by=(Basis.NO_ENDS,))
     call = next(iter(visible_calls(digest, known)), None)
     now, by = ("no answer", Basis.TURN) if call is None else (asked_words(call), Basis.CALL)
     if _has_no_prompt(digest):
         now, by = NO_PROMPT, Basis.NO_PROMPT
-    return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now, by=(by,))
+    return SessionStatus(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now, by=(by,))
 
 
 def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:
@@ -467,36 +477,36 @@ def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:
     return Ground.INFERRED if is_inferred else Ground.SAID
 
 
-def _ended(digest: Digest, ground: Ground, *more: Basis) -> Standing:
+def _ended(digest: Digest, ground: Ground, *more: Basis) -> SessionStatus:
     """Return the end of a session whose last turn has ended; `more` is the evidence besides the turn."""
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     by = (Basis.TURN, *more)
     if digest.outcome is Outcome.CANCELLED:
-        return Standing(State.CANCELLED, ground, since_ms, by=by)
+        return SessionStatus(State.CANCELLED, ground, since_ms, by=by)
     if has_failed(digest):
-        return Standing(State.FAILED, ground, since_ms, failure_words(digest), by=by)
-    return Standing(State.SUCCEEDED, ground, since_ms, by=by)
+        return SessionStatus(State.FAILED, ground, since_ms, failure_words(digest), by=by)
+    return SessionStatus(State.SUCCEEDED, ground, since_ms, by=by)
 
 
 def _live(
-    found: Found,
+    found: SessionEntry,
     digest: Digest,
-    said: Said | None,
+    reported: StateReport | None,
     process: Process | None,
     known: Knowledge,
     now_ms: int,
     *,
     has_subagent: bool,
-) -> Standing:
+) -> SessionStatus:
     if digest.asked and not is_left_over(process, digest.asked_ms):
         asked, asked_ms, until_ms = digest.asked, digest.asked_ms, digest.asked_until_ms
-        asks = Standing(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, until_ms=until_ms)
+        asks = SessionStatus(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, until_ms=until_ms)
         return asks._replace(by=(Basis.QUESTION,))
     calls = visible_calls(digest, known, process)
     question = next((call for call in calls if call.asks), None)
     if question is not None:
         now, since_ms = asked_words(question), question.started_ms
-        return Standing(State.ASKS, Ground.SAID, since_ms, now, since_ms, by=(Basis.CALL,))
+        return SessionStatus(State.ASKS, Ground.SAID, since_ms, now, since_ms, by=(Basis.CALL,))
     if process is not None and not has_subagent and _has_unwritten_call(digest, known, now_ms):
         unwritten = _unwritten(digest, process, known)
         if unwritten is not None:
@@ -504,47 +514,47 @@ def _live(
     if digest.turn is Turn.ENDED:
         return _turn_ended(digest, process, known, now_ms)
     if not known.has_ends:
-        return Standing(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_ENDS,))
+        return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_ENDS,))
     if is_left_over(process, digest.seen_ms):
         by: tuple[Basis, ...] = (Basis.LEFT_OVER,)
         if found.parent is not None:
-            return Standing(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, by=by)
-        return Standing(State.YOUR_TURN, Ground.INFERRED, process.began_ms if process else None, by=by)
-    is_one_liner = digest.is_one_liner or (said is not None and said.is_one_liner)
+            return SessionStatus(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, by=by)
+        return SessionStatus(State.YOUR_TURN, Ground.INFERRED, process.began_ms if process else None, by=by)
+    is_one_liner = digest.is_one_liner or (reported is not None and reported.is_one_liner)
     if not is_one_liner and not (known.is_exact and found.parent is not None):
         waiting = waiting_call(calls, digest.permission_mode, process, known, now_ms)
         if waiting is not None:
             now, since_ms = inferred_words(waiting), waiting.started_ms
             by = (Basis.CALL, Basis.NO_CHILD)
-            return Standing(State.ASKS, Ground.INFERRED, since_ms, now, since_ms, by=by)
+            return SessionStatus(State.ASKS, Ground.INFERRED, since_ms, now, since_ms, by=by)
     if not has_subagent and is_silent(digest, calls, process, now_ms):
         now = silence_words(digest, now_ms)
         by = (Basis.SILENCE, *((Basis.CALL, Basis.NO_CHILD) if calls else (Basis.TURN,)))
-        quiet = Standing(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
+        quiet = SessionStatus(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
         return _or_limited(quiet, digest, now_ms)
-    is_said = known.is_exact and said is not None
+    is_said = known.is_exact and reported is not None
     works = working(digest, calls, Ground.SAID if is_said else Ground.INFERRED)
     if is_said:
         works = works._replace(by=(*works.by, Basis.REPORT))
-    if works.since_ms is None and said is not None:
-        works = works._replace(since_ms=said.began_ms)  # a stream has no time for its prompt
+    if works.since_ms is None and reported is not None:
+        works = works._replace(since_ms=reported.began_ms)  # a stream has no time for its prompt
     return works if known.has_calls else works._replace(now=MODEL_OR_TOOL)
 
 
-def _unwritten(digest: Digest, process: Process, known: Knowledge) -> Standing | None:
+def _unwritten(digest: Digest, process: Process, known: Knowledge) -> SessionStatus | None:
     """Return the state of a session with a call that is not written; None if no call needs permission."""
     if process.is_idle is False or has_child_since(process, digest.seen_ms) is not False:
         by = (Basis.UNWRITTEN, Basis.CHILD)
         since_ms, seen_ms = digest.begun_ms, digest.seen_ms
-        return Standing(State.WORKING, Ground.INFERRED, since_ms, MODEL_OR_TOOL, seen_ms, by=by)
+        return SessionStatus(State.WORKING, Ground.INFERRED, since_ms, MODEL_OR_TOOL, seen_ms, by=by)
     if process.has_one_prompt or not known.never_asks.isdisjoint(process.arguments):
         return None
     now = f"{answer_words(digest) or MODEL_OR_TOOL} (no child process)"
     by = (Basis.UNWRITTEN, Basis.NO_CHILD)
-    return Standing(State.ASKS, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
+    return SessionStatus(State.ASKS, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)
 
 
-def _turn_ended(digest: Digest, process: Process | None, known: Knowledge, now_ms: int) -> Standing:
+def _turn_ended(digest: Digest, process: Process | None, known: Knowledge, now_ms: int) -> SessionStatus:
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewer == 0:
         return _ended(
@@ -559,7 +569,7 @@ def _turn_ended(digest: Digest, process: Process | None, known: Knowledge, now_m
         now, state = failure_words(digest), State.TURN_FAILED
     else:
         now, state = answer_words(digest), State.YOUR_TURN
-    ended = Standing(state, ground, since_ms, now, since_ms, by=(Basis.TURN,))
+    ended = SessionStatus(state, ground, since_ms, now, since_ms, by=(Basis.TURN,))
     return _or_limited(ended, digest, now_ms) if state is State.TURN_FAILED else ended
 
 
@@ -586,7 +596,9 @@ class Steady:
         """Return the sessions whose question is a second old now."""
         return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 
-    def shown(self, key: Key, known: Standing, before: Standing | None, now_ms: int) -> Standing:
+    def shown(
+        self, key: Key, known: SessionStatus, before: SessionStatus | None, now_ms: int
+    ) -> SessionStatus:
         """Return the state to show: a question that is inferred only when it is a second old. `before` is
         None for a session that is new in the list."""
         is_guess = known.state is State.ASKS and known.ground is Ground.INFERRED

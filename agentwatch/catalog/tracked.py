@@ -9,14 +9,14 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.found import OWN, Found, Key, Metadata, Reach
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import OWN, Key, Metadata, Reach, SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.hiding import Archive
 from agentwatch.catalog.places import is_problem
 from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Process, Standing
-from agentwatch.catalog.states import Steady, knowledge_of, standing
+from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, Process, SessionStatus
+from agentwatch.catalog.states import Steady, knowledge_of, status
 from agentwatch.recording.acts import Act, SessionActs, acts_name, acts_names
 from agentwatch.session.counts import known_sum
 
@@ -62,10 +62,10 @@ class Tracked:
 
     __slots__ = (
         *("_acts_of", "_arrivals", "acts", "below_ms", "found", "is_joined", "is_read", "kept"),
-        *("life", "process", "said", "standing", "tail"),
+        *("life", "process", "reported", "status", "tail"),
     )
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: SessionEntry) -> None:
         self.found = found
         self.tail: Tail | None = None
         """Reads the session's lines; None until the first time, and without lines."""
@@ -73,12 +73,12 @@ class Tracked:
         """What an earlier list has read, after whose lines nothing follows if its process has ended."""
         self.is_read = False
         """Whether the lines were read since the file has changed."""
-        self.said: Said | None = None
+        self.reported: StateReport | None = None
         self.process: Process | None = None
         self.life = Life.DEAD
         self.is_joined = False
         """Whether it is known whether its process runs."""
-        self.standing: Standing = UNKNOWN
+        self.status: SessionStatus = UNKNOWN
         self.acts: Sequence[Act] = ()
         """What the user did to it through agentwatch, as it was last read."""
         self._acts_of: SessionActs | None = None
@@ -131,26 +131,26 @@ class Tracked:
     @property
     def is_running(self) -> bool:
         """Whether its state is that of a session that runs: time alone may change it."""
-        return self.standing.state in LIVE
+        return self.status.state in LIVE
 
     @property
     def is_reported(self) -> bool:
         """Whether its state is the one that its agent reports, and time alone changes only its words."""
-        is_said = self.said is not None and self.said.state is not None
+        is_said = self.reported is not None and self.reported.state is not None
         is_waiting = self.tail is not None and self.tail.awaits_silence
-        is_timed = is_waiting or self.standing.until_ms is not None
-        return is_said and self.standing.ground is Ground.SAID and not is_timed
+        is_timed = is_waiting or self.status.until_ms is not None
+        return is_said and self.status.ground is Ground.SAID and not is_timed
 
     def is_doubtful(self, now_ms: int) -> bool:
         """Return whether a question is inferred that the next look may show to be none. The agent may be
         busy, the result of its command may not be written yet, or its store has changed."""
-        process, state = self.process, self.standing
+        process, state = self.process, self.status
         if state.state is not State.ASKS or state.ground is not Ground.INFERRED or process is None:
             return False
         if process.is_idle is not None or self.is_behind or not process.is_calm:
             return process.is_idle is None or self.is_behind
-        busy = standing(
-            self.found, self.digest, self.said, process._replace(is_idle=False), self.life, now_ms
+        busy = status(
+            self.found, self.digest, self.reported, process._replace(is_idle=False), self.life, now_ms
         )
         return busy.state is not State.ASKS
 
@@ -159,9 +159,9 @@ class Tracked:
         """Its working directory; empty if unknown."""
         if self.digest is not None and self.digest.cwd:
             return self.digest.cwd
-        said = None if self.said is None else self.said.cwd
+        reported = None if self.reported is None else self.reported.cwd
         shown = self.process.cwd if self.process is not None and self.process.viewer else None
-        return self.found.metadata.cwd or said or shown or ""
+        return self.found.metadata.cwd or reported or shown or ""
 
     @property
     def seen_ms(self) -> int:
@@ -173,10 +173,10 @@ class Tracked:
     @property
     def began_ms(self) -> int | None:
         """The time of its first line; None if unknown."""
-        digest, said = self.digest, self.said
+        digest, reported = self.digest, self.reported
         if digest is None or digest.began_ms is None:
             known_ms = self.found.metadata.began_ms
-            return known_ms if known_ms is not None or said is None else said.began_ms
+            return known_ms if known_ms is not None or reported is None else reported.began_ms
         return digest.began_ms + self.skew_ms
 
     @property
@@ -249,23 +249,25 @@ class Tracked:
         self.end()
         return True
 
-    def judged(self, now_ms: int, *, has_subagent: bool = False) -> Standing:
+    def judged(self, now_ms: int, *, has_subagent: bool = False) -> SessionStatus:
         """Return the state at a time. `has_subagent` says whether a subagent works whose last line is newer
         than its own."""
         if self.tail is not None:
             self.tail.pass_time(now_ms)
-        found, digest, skew_ms, said = self.found, self.digest, self.skew_ms, self.said
+        found, digest, skew_ms, reported = self.found, self.digest, self.skew_ms, self.reported
         if unread := self.unread:
-            known = standing(found, None, said, self.process, self.life, now_ms)
+            known = status(found, None, reported, self.process, self.life, now_ms)
             now = known.now or unread.removeprefix("it is ")
             return known._replace(now=now) if known.state is State.UNKNOWN else known
-        if said is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
-            said = said._replace(began_ms=arrived[0])  # as the header, which counts from the first line
-        if not skew_ms or (said is not None and said.state is not None):
-            return standing(found, digest, said, self.process, self.life, now_ms, has_subagent=has_subagent)
-        if said is not None and said.began_ms is not None:
-            said = said._replace(began_ms=said.began_ms - skew_ms)
-        known = standing(found, digest, said, None, self.life, now_ms - skew_ms)
+        if reported is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
+            reported = reported._replace(
+                began_ms=arrived[0]
+            )  # as the header, which counts from the first line
+        if not skew_ms or (reported is not None and reported.state is not None):
+            return status(found, digest, reported, self.process, self.life, now_ms, has_subagent=has_subagent)
+        if reported is not None and reported.began_ms is not None:
+            reported = reported._replace(began_ms=reported.began_ms - skew_ms)
+        known = status(found, digest, reported, None, self.life, now_ms - skew_ms)
         times = (known.since_ms, known.now_since_ms, known.until_ms)
         since_ms, now_since_ms, until_ms = (None if each is None else each + skew_ms for each in times)
         return known._replace(since_ms=since_ms, now_since_ms=now_since_ms, until_ms=until_ms)
@@ -290,7 +292,7 @@ class Tracked:
         """The first and the last line of a recording of our own; None if unknown."""
         found = self.found
         if self._arrivals[0] != found.changed_ns and found.path != NO_FILE:
-            from agentwatch.recording.ends import arrivals_ms
+            from agentwatch.recording.head_tail import arrivals_ms
             from agentwatch.recording.store import SessionFiles
 
             self._arrivals = found.changed_ns, arrivals_ms(SessionFiles(found.path).times)
@@ -305,10 +307,10 @@ class Tracked:
         return has_changed
 
 
-def without_file(key: Key, said: Said) -> Found:
+def without_file(key: Key, reported: StateReport) -> SessionEntry:
     """Return a session that an agent names before it has written its first line."""
-    since_ms = said.since_ms or said.began_ms or 0
-    return Found(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
+    since_ms = reported.since_ms or reported.began_ms or 0
+    return SessionEntry(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
 
 
 def row_of(
@@ -323,7 +325,7 @@ def row_of(
     """Return the row of a session. `subagents` are the number of its subagents, and of those that work.
     `twin` is the same session in the agent's own file, which may have the prompt that the stream lacks.
     `counts` is None if a part of them was not read."""
-    found, said, standing = session.found, session.said, session.standing
+    found, reported, status = session.found, session.reported, session.status
     from agentwatch.catalog.digest.digest import Digest
 
     digest, metadata = session.digest or Digest(), found.metadata
@@ -334,12 +336,13 @@ def row_of(
     has_results = is_counted and session.has_results
     return Row(
         key=found.key,
-        agent=digest.agent or (said.runs if is_own and said is not None else "" if is_own else found.agent),
+        agent=digest.agent
+        or (reported.runs if is_own and reported is not None else "" if is_own else found.agent),
         id=found.id,
         path=found.path,
         can_open=found.reach is not Reach.LISTED,
-        standing=standing,
-        title=_title(digest, metadata, said) or (_title_of(twin) if twin is not None else ""),
+        status=status,
+        title=_title(digest, metadata, reported) or (_title_of(twin) if twin is not None else ""),
         is_read=session.is_read or found.reach is Reach.LISTED,
         prompts="\n".join(dict.fromkeys(filter(None, prompts))),
         last_text=digest.last_text,
@@ -363,11 +366,11 @@ def row_of(
         duration_ms=session.duration_ms,
         size=found.size,
         pid=_pid(session),
-        tmux=said.tmux if said is not None else "",
+        tmux=reported.tmux if reported is not None else "",
         parent=None if found.parent is None else (found.agent, found.parent),
         subagents=min(subagents[0], _MOST_SUBAGENTS),
         working_subagents=subagents[1],
-        is_one_liner=digest.is_one_liner or (said is not None and said.is_one_liner),
+        is_one_liner=digest.is_one_liner or (reported is not None and reported.is_one_liner),
         is_archived=is_archived or metadata.is_archived,
         is_own=is_own,
         acts=session.acts,
@@ -387,11 +390,11 @@ def _branch(written: str | None, repository: Repository, *, is_live: bool) -> st
     return now or written or "" if is_live or written is None else written
 
 
-def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
+def _title(digest: Digest, metadata: Metadata, reported: StateReport | None) -> str:
     """Return the user's name of a session, or else the agent's title, or else the last prompt. A prompt says
     more than a summary of the first question, which the agent never renews."""
     given = (
-        said.name if said is not None and said.is_users_name else "",
+        reported.name if reported is not None and reported.is_users_name else "",
         metadata.title if metadata.is_users_title else "",
         digest.title if digest.is_users_title else "",
         metadata.title,
@@ -399,7 +402,7 @@ def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
         digest.last_prompt,
         metadata.prompt,
         digest.first_prompt,
-        said.name if said is not None else "",
+        reported.name if reported is not None else "",
     )
     return next(filter(None, given), "")
 
@@ -407,14 +410,14 @@ def _title(digest: Digest, metadata: Metadata, said: Said | None) -> str:
 def _title_of(session: Tracked) -> str:
     from agentwatch.catalog.digest.digest import Digest
 
-    return _title(session.digest or Digest(), session.found.metadata, session.said)
+    return _title(session.digest or Digest(), session.found.metadata, session.reported)
 
 
 def _pid(session: Tracked) -> int | None:
     if session.life is not Life.LIVE:
         return None
-    if session.said is not None and session.said.pid is not None:
-        return session.said.pid
+    if session.reported is not None and session.reported.pid is not None:
+        return session.reported.pid
     return None if session.process is None else session.process.pid
 
 
@@ -530,10 +533,10 @@ class RowTable:
                 self._shown.pop(key, None)
                 parents |= self.twins.recordings_of(key)
                 continue
-            before = session.standing
+            before = session.status
             known = session.judged(now_ms, has_subagent=self.later_subagent(key, session) is not None)
-            session.standing = self._steady.shown(key, known, before, now_ms)
-            if session.standing == before and key not in due:
+            session.status = self._steady.shown(key, known, before, now_ms)
+            if session.status == before and key not in due:
                 continue
             if (cwd := session.cwd) not in repositories:
                 repositories[cwd] = self._repositories.of(cwd)
@@ -553,7 +556,7 @@ class RowTable:
                 self._shown[key] = repositories[cwd]
             else:
                 self._shown.pop(key, None)
-            if session.found.parent is not None and session.standing != before:
+            if session.found.parent is not None and session.status != before:
                 parents.add((session.found.agent, session.found.parent))
         self._replace(changed)
         return parents
@@ -599,5 +602,5 @@ class RowTable:
         keys = self._subagents.get(key)
         if not keys:
             return 0, 0
-        states = [self._sessions[each].standing.state for each in keys]
+        states = [self._sessions[each].status.state for each in keys]
         return len(states), states.count(State.WORKING)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Protocol
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.row import Row
 from agentwatch.text.safe import SafeText
 

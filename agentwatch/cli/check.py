@@ -24,7 +24,7 @@ from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
-    from agentwatch.agents.found import Found
+    from agentwatch.agents.session_entry import SessionEntry
     from agentwatch.cli.address import Address
     from agentwatch.feed.feed import Feed
     from agentwatch.recording.lines import LineReader
@@ -443,9 +443,9 @@ def _notes(count: int, unreadable: int) -> Iterator[str]:
         yield f"{plural(unreadable, 'session')} cannot be read"
 
 
-def _changed_since(since_ms: int) -> list[Found]:
+def _changed_since(since_ms: int) -> list[SessionEntry]:
     """Return the sessions that changed since a time: recordings of agentwatch first, then the newest."""
-    from agentwatch.agents.found import Reach
+    from agentwatch.agents.session_entry import Reach
     from agentwatch.catalog.places import Places, notes_of
 
     places = Places(os.environ, Path.home(), os.geteuid())
@@ -458,11 +458,13 @@ def _changed_since(since_ms: int) -> list[Found]:
     return sorted(wanted, key=lambda each: (each.agent != _OWN, -_changed_ms(each)))
 
 
-def _changed_ms(found: Found) -> int:
+def _changed_ms(found: SessionEntry) -> int:
     return max(found.changed_ns // 10**6, found.metadata.changed_ms or 0)
 
 
-def _judge_session(found: Found, rules: Sequence[Rule], since_ms: int, seen: set[str]) -> Checked | None:
+def _judge_session(
+    found: SessionEntry, rules: Sequence[Rule], since_ms: int, seen: set[str]
+) -> Checked | None:
     """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch."""
     from agentwatch.agents.opening import saved_source
     from agentwatch.feed.feed import Feed

@@ -32,7 +32,7 @@ from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.printing import report_survivors
 from agentwatch.recording.lines import is_stream
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.open import agent_source, create_log, pipe_source
 from agentwatch.text.safe import cut, safe_line
@@ -40,7 +40,7 @@ from agentwatch.text.safe import cut, safe_line
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import MomentSpec
     from agentwatch.remote.publish.publication import Publication
-    from agentwatch.screen.terminal.signals import HeldSignals
+    from agentwatch.screen.terminal.signals import PendingSignals
     from agentwatch.sources.agent import AgentSource
 
 _SHOWN_COLUMNS = 80
@@ -187,10 +187,10 @@ def watch_agent(
     session is not published. `started` is called when the agent was started. The exit code is the agent's own
     if the agent failed."""
     from agentwatch.cli import ship as publishing
-    from agentwatch.screen.terminal.signals import HeldSignals
+    from agentwatch.screen.terminal.signals import PendingSignals
 
     options = _with_rules(options, is_started=True)
-    held = HeldSignals()
+    held = PendingSignals()
     source: AgentSource | None = None
     try:
         with _raising_on(*_STOPPING):
@@ -243,11 +243,11 @@ def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: boo
 
 def _watch_pipe(source_fd: int, options: Options, name: str) -> int:
     options = _with_rules(options, is_started=False)
-    held: HeldSignals | None = None
+    held: PendingSignals | None = None
     if not options.prints():
-        from agentwatch.screen.terminal.signals import HeldSignals
+        from agentwatch.screen.terminal.signals import PendingSignals
 
-        held = HeldSignals()
+        held = PendingSignals()
         held.hold()
     source = pipe_source(source_fd, options.keep_options(by_default=not options.prints()))
     source.stream, source.facts = name, AgentFacts(started_ms=now_ms())
@@ -308,7 +308,7 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
     from agentwatch.cli.machines import log_in, machine_list
     from agentwatch.cli.terminal import claimed_terminal
-    from agentwatch.screen.terminal.signals import HeldSignals
+    from agentwatch.screen.terminal.signals import PendingSignals
 
     log_in(words)
     listed = (
@@ -316,7 +316,7 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
         if set(words) == {HERE}
         else machine_list(words, options.config.machines, os.environ, Path.home())
     )
-    held = HeldSignals()
+    held = PendingSignals()
     held.hold()
     with claimed_terminal():
         from agentwatch.catalog.catalog import Machine

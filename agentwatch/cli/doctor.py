@@ -80,7 +80,7 @@ def _unknown_parts(words: str, agent: Agent | None) -> int:
     """Print what this version does not know of a recording."""
     from agentwatch.cli.address import open_reader, recording_path
     from agentwatch.cli.stdout import print_lines
-    from agentwatch.output.drift import report
+    from agentwatch.output.unknown_parts import report
 
     found = report(open_reader(recording_path(words, "doctor")), agent)
     return print_lines(found.lines()) or (0 if found.is_known else USAGE)

@@ -22,19 +22,19 @@ from agentwatch.text.amounts import plural
 
 if TYPE_CHECKING:
     from agentwatch.feed.playhead import Replay
-    from agentwatch.screen.terminal.signals import HeldSignals
+    from agentwatch.screen.terminal.signals import PendingSignals
 
 
 def watch(
-    source: Source, options: Options, replay: Replay | None = None, held: HeldSignals | None = None
+    source: Source, options: Options, replay: Replay | None = None, held: PendingSignals | None = None
 ) -> int:
     """Show a source on the screen or print it. After an internal error, recording continues until the agent
     ends, and the calls are printed in the text format if possible. `replay` is None to show lines as they
     arrive. `held` is None if no signals were held."""
     if held is None and not options.prints():
-        from agentwatch.screen.terminal.signals import HeldSignals
+        from agentwatch.screen.terminal.signals import PendingSignals
 
-        held = HeldSignals()
+        held = PendingSignals()
     feed = _feed(source, options, replay)
     if options.prints() and options.printed_format() == "summary":
         from agentwatch.analysis.prices import count_uses
@@ -85,7 +85,7 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
 
 
 def _show_or_print(
-    source: Source, feed: Feed, options: Options, held: HeldSignals | None, replay: Replay | None
+    source: Source, feed: Feed, options: Options, held: PendingSignals | None, replay: Replay | None
 ) -> int:
     if options.no_color:
         os.environ["NO_COLOR"] = "1"
@@ -116,7 +116,7 @@ def _check_integrity(feed: Feed, code: int) -> int:
     return code or 1
 
 
-def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignals) -> int:
+def _show_and_tee(source: Source, feed: Feed, options: Options, held: PendingSignals) -> int:
     """Draw the screen on the terminal, and copy every byte of the recording to stdout."""
     from agentwatch.output.stream_json import Tee
 
@@ -130,7 +130,7 @@ def _show_and_tee(source: Source, feed: Feed, options: Options, held: HeldSignal
 
 
 def _show(
-    source: Source, feed: Feed, options: Options, held: HeldSignals, replay: Replay | None = None
+    source: Source, feed: Feed, options: Options, held: PendingSignals, replay: Replay | None = None
 ) -> int:
     """Draw the screen until the user quits; then record and print the rest of a pipe."""
     held.hold()

@@ -22,7 +22,7 @@ from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
-    from agentwatch.agents.found import Key
+    from agentwatch.agents.session_entry import Key
     from agentwatch.catalog.row import Row
     from agentwatch.recording.saved_sessions import Prunable, SavedStem
 
@@ -72,8 +72,8 @@ def _known(option: click.Parameter, names: tuple[str, ...], known: list[str]) ->
 
 def agent_names() -> list[str]:
     """Return the short names of all agents whose sessions are found."""
-    from agentwatch.agents.found import OWN
     from agentwatch.agents.registry import known_agents, programs
+    from agentwatch.agents.session_entry import OWN
 
     formats = (agent.agent or agent.name for agent in known_agents())
     return sorted({*formats, *(program.name for program in programs()), OWN})
@@ -230,7 +230,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
 
 def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
     """Return the rows of this machine; of sessions that are not wanted, no line need be read."""
-    from agentwatch.agents.found import OWN
+    from agentwatch.agents.session_entry import OWN
     from agentwatch.catalog.catalog import Machine
 
     machine = Machine(os.environ, Path.home())
@@ -310,11 +310,11 @@ class Wanted(NamedTuple):
 
     def matches(self, row: Row) -> bool:
         """Return whether a session matches the options, hidden or not."""
-        from agentwatch.agents.found import OWN
+        from agentwatch.agents.session_entry import OWN
 
         if self.agents and row.agent not in self.agents and not (row.is_own and OWN in self.agents):
             return False
-        if self.states and row.standing.state.value not in self.states:
+        if self.states and row.status.state.value not in self.states:
             return False
         if self.repo and row.repo.casefold() != self.repo.casefold():
             return False
@@ -342,7 +342,7 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
     user. Sessions of other programs for one prompt are left out once they have ended. `--since` takes the
     place of the limit of a week."""
     from agentwatch.catalog.hiding import is_hidden, root
-    from agentwatch.catalog.standing import Group
+    from agentwatch.catalog.session_status import Group
 
     kept: list[Row] = []
     older = one_liners = subagents = 0

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 
-from agentwatch.agents.found import OWN
+from agentwatch.agents.session_entry import OWN
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options

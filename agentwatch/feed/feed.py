@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agentwatch.agents import Agent, Decoder, LineRole
 from agentwatch.recording.appender import line_start
-from agentwatch.recording.ends import HEAD_BYTES, ends_of_line, first_lines, line_end_after
+from agentwatch.recording.head_tail import HEAD_BYTES, ends_of_line, first_lines, line_end_after
 from agentwatch.recording.lines import MOST_LINE_BYTES, Growth, Line, LineReader, Lines
 from agentwatch.recording.times import TimeColumns
 from agentwatch.session.call import Pieces, Place

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from agentwatch.agents import Decoder
 from agentwatch.feed.checkpoints import Checkpoint, Checkpoints, empty_session
 from agentwatch.feed.feed import Feed, RecordedTimes
-from agentwatch.recording.ends import line_end_after
+from agentwatch.recording.head_tail import line_end_after
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.json_fields import Field, values_of
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import UNKNOWN
+from agentwatch.catalog.session_status import UNKNOWN
 
 _MOST_NUMBER = 1 << 63
 _NO_PATH = Path()
@@ -34,13 +34,13 @@ def row_json(row: Row, host: str) -> bytes:
     """Return a session as one line of JSON, without a line end. Its keys are the same for every session: what
     is unknown is null. Texts are as the agent wrote them, with `?` for half a surrogate pair. A session whose
     machine is silent is `unknown` since its last report."""
-    standing = row.standing
+    status = row.status
     if row.lost_ms is not None:
-        standing = UNKNOWN._replace(since_ms=row.lost_ms, now=standing.now)
+        status = UNKNOWN._replace(since_ms=row.lost_ms, now=status.now)
     values = values_of(
         _FIELDS,
         row,
-        **standing._asdict(),
+        **status._asdict(),
         id=row.address or row.id,
         path="" if row.path == _NO_PATH else os.fspath(row.path),
         host=row.host or host,

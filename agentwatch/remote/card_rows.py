@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
+from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, SessionStatus
 from agentwatch.remote.card import FROM_ROW, Card, decode
 from agentwatch.remote.chunk import CARDS, LOST_TOUCH_SECONDS
 from agentwatch.remote.engine import SessionName, publisher_of
@@ -34,11 +34,13 @@ _OUTCOMES = {
 _NO_PATH = Path()
 
 
-def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before: Standing = UNKNOWN) -> Row:
+def row_of(
+    card: Card, session: SessionName, address: str, heard_ms: int, before: SessionStatus = UNKNOWN
+) -> Row:
     """Return the row of a card that was written at `heard_ms`, by our clock."""
-    standing = _standing(card, heard_ms)
-    if standing.since_ms == heard_ms and before.state is standing.state:  # claimed to begin in the future
-        standing = standing._replace(since_ms=before.since_ms)
+    status = _status(card, heard_ms)
+    if status.since_ms == heard_ms and before.state is status.state:  # claimed to begin in the future
+        status = status._replace(since_ms=before.since_ms)
     values: dict[str, Any] = {name: getattr(card, name) for name in FROM_ROW}
     values["limits"] = tuple(each._replace(said_ms=_claimed(each.said_ms, heard_ms)) for each in card.limits)
     values["title"] = card.title or card.prompt
@@ -51,9 +53,9 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
         address=f"{address}/{session}",
         host=card.host or session.publisher,
         publisher=session.publisher if _is_other(card.host, session.publisher) else "",
-        standing=standing,
+        status=status,
         prompts=card.prompt,
-        last_text=card.last if standing.state in (State.YOUR_TURN, State.SHELL) else "",
+        last_text=card.last if status.state in (State.YOUR_TURN, State.SHELL) else "",
         open_calls=card.running or 0,
         began_ms=_claimed(card.started_ms, heard_ms),
         seen_ms=_claimed(card.seen_ms, heard_ms),
@@ -63,7 +65,7 @@ def row_of(card: Card, session: SessionName, address: str, heard_ms: int, before
 
 def lost(row: Row, heard_ms: int) -> Row:
     """Return the row of a session that ran, whose machine is silent since `heard_ms`, by our clock."""
-    return row._replace(lost_ms=heard_ms, standing=UNKNOWN._replace(since_ms=heard_ms, now=row.standing.now))
+    return row._replace(lost_ms=heard_ms, status=UNKNOWN._replace(since_ms=heard_ms, now=row.status.now))
 
 
 @lru_cache(1024)  # 10 % of the time for the cards of 20,000 sessions
@@ -72,7 +74,7 @@ def _is_other(host: str, publisher: str) -> bool:
     return bool(host) and ("@" in host or publisher_of(host) != publisher)
 
 
-def _standing(card: Card, heard_ms: int) -> Standing:
+def _status(card: Card, heard_ms: int) -> SessionStatus:
     try:
         state = State(card.state)
     except ValueError:
@@ -84,7 +86,7 @@ def _standing(card: Card, heard_ms: int) -> Standing:
     now = " · ".join(words for words in (card.last, card.problem) if words)
     since_ms = _claimed(card.since_ms, heard_ms)
     is_calling = state in LIVE and bool(card.running)
-    return Standing(state, ground, since_ms, now, is_calling=is_calling, until_ms=card.until_ms)
+    return SessionStatus(state, ground, since_ms, now, is_calling=is_calling, until_ms=card.until_ms)
 
 
 def _claimed(at_ms: int | None, heard_ms: int) -> int | None:
@@ -158,13 +160,13 @@ class CardRows:
         card = decode(data)
         if card is None:
             return
-        before = UNKNOWN if known is None else known.standing
+        before = UNKNOWN if known is None else known.status
         row = row_of(card, session, self._address, heard_ms, before)
         if known is None:
             self._listed[session.publisher] += 1
             self._left_out[session.publisher].discard(hash(key[1]))
         self._rows[key], self._heard[key], self._cards[key] = row, heard_ms, card_hash
-        (self._live.add if row.standing.state in LIVE else self._live.discard)(key)
+        (self._live.add if row.status.state in LIVE else self._live.discard)(key)
         self.is_changed = self.is_changed or row != known
         if len(self._rows) > self._most + self._most // 10:
             self._leave_out()

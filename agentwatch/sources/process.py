@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from agentwatch.base.clock import now_ms
-from agentwatch.recording.ends import last_lines
+from agentwatch.recording.head_tail import last_lines
 from agentwatch.recording.saved_sessions import working_folder
 from agentwatch.recording.times import Wakeup
 from agentwatch.sources.agent_output import Output

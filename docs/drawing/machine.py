@@ -17,11 +17,11 @@ from unittest.mock import patch
 
 from textual.pilot import Pilot
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Rows
 from agentwatch.screen.screens.sessions.app import HomeApp
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.text.safe import SafeText, safe_line
 from drawing.machine_rows import made_rows, rows_of_film, rows_of_machines
 from drawing.picture import LIGHT, SESSION_CLOCKS, Program, Shown, mended
@@ -132,7 +132,7 @@ async def opened(picture: Picture) -> AsyncIterator[Screen]:
         program.pass_to(starts_at)
         for module in (*_LIST_CLOCKS, *SESSION_CLOCKS):
             stack.enter_context(patch(f"agentwatch.screen.{module}.now_ms", program.now_ms))
-        app = HomeApp(HeldSignals(), _machine(picture, program))
+        app = HomeApp(PendingSignals(), _machine(picture, program))
         async with app.run_test(size=picture.size, notifications=True) as pilot:
             app.theme = picture.theme
             yield Screen(app, program, pilot, starts_at)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Ground, Standing
+from agentwatch.catalog.session_status import Ground, SessionStatus
 
 _S = 1000
 _MIN, _H, _D = 60 * _S, 3600 * _S, 24 * 3600 * _S
@@ -59,7 +59,7 @@ class Sessions:
         at_ms = self._now_ms
         is_calling = fields.pop("is_calling", False)
         since_ms = at_ms - (lasts_ms if now_lasts_ms is None else now_lasts_ms)
-        standing = Standing(state, ground, at_ms - lasts_ms, now, since_ms, is_calling)
+        status = SessionStatus(state, ground, at_ms - lasts_ms, now, since_ms, is_calling)
         values: dict[str, Any] = {
             "path": self._demo,
             "seen_ms": at_ms - lasts_ms,
@@ -75,7 +75,7 @@ class Sessions:
                 key=(agent, f"{number:08x}"),
                 agent=agent,
                 id=f"{number:08x}-7a95-4b1e-9d2c-0123456789ab",
-                standing=standing,
+                status=status,
                 title=title,
                 repo=repo,
                 branch=branch,
@@ -231,12 +231,12 @@ def rows_of_film(now_ms: int, demo: Path) -> tuple[list[Row], list[tuple[int, Ro
     def working(row: Row, since: float, now: str, now_since: float) -> Row:
         since_ms, now_since_ms = now_ms + int(since * _S), now_ms + int(now_since * _S)
         is_calling = now != "thinking"
-        standing = Standing(State.WORKING, Ground.SAID, since_ms, now, now_since_ms, is_calling)
-        return row._replace(standing=standing, began_ms=since_ms, is_marked=False, is_own=False)
+        status = SessionStatus(State.WORKING, Ground.SAID, since_ms, now, now_since_ms, is_calling)
+        return row._replace(status=status, began_ms=since_ms, is_marked=False, is_own=False)
 
     def ending(row: Row, seconds: float) -> tuple[int, Row]:
         at_ms = now_ms + int(seconds * _S)
-        return at_ms, row._replace(standing=row.standing._replace(since_ms=at_ms, now_since_ms=at_ms))
+        return at_ms, row._replace(status=row.status._replace(since_ms=at_ms, now_since_ms=at_ms))
 
     rows[0] = working(asking, -140, "Bash make test", -6)
     rows[2] = working(failing, -50, "shell terraform plan", -21)

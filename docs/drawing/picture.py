@@ -28,7 +28,7 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp, Leave
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 
 COLUMN = 12.2
@@ -195,7 +195,7 @@ async def opened(picture: Picture) -> AsyncIterator[Screen]:
         source = saved_source(program.path, follow=program.is_growing)
         replay = Replay(clock=lambda: program.seconds) if picture.shown is REPLAY else None
         feed = Feed(source.reader)
-        app = AgentwatchApp(source, feed, HeldSignals(), None, replay, no_color=not picture.has_colours)
+        app = AgentwatchApp(source, feed, PendingSignals(), None, replay, no_color=not picture.has_colours)
         if program.is_growing:
             for module in SESSION_CLOCKS:
                 stack.enter_context(patch(f"agentwatch.screen.{module}.now_ms", program.now_ms))

@@ -20,8 +20,8 @@ from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.feed.feed import Feed
-from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
+from agentwatch.output.unknown_parts import report
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.blocks import OutputBlock
 from agentwatch.session.counts import LineCounts

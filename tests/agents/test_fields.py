@@ -13,8 +13,8 @@ from agentwatch.agents import Decoder
 from agentwatch.agents.fields import cost, decoded_size, in_words, known_sum, percent, scalars, seconds_ms
 from agentwatch.analysis.block_text import as_json, block_text
 from agentwatch.feed.feed import Feed
-from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
+from agentwatch.output.unknown_parts import report
 from agentwatch.recording.saved import open_saved
 from tests.builders.lines import (
     answered,

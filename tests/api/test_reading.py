@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import agentwatch
-from agentwatch.agents.found import Reach
+from agentwatch.agents.session_entry import Reach
 from agentwatch.catalog.places import Places
 from agentwatch.recording.store import create_file
 from agentwatch.recording.write_lock import hold, release

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch import summary
-from agentwatch.agents.found import Found, Key, Reach
+from agentwatch.agents.session_entry import Key, Reach, SessionEntry
 from agentwatch.analysis.prices import estimate
 from agentwatch.analysis.status import figures
 from agentwatch.base.clock import now_ms
@@ -153,7 +153,7 @@ def _of_index(family: list[sqlite3.Row]) -> Numbers:
     return {**sums, **tokens, "turns": family[0]["turns"]}
 
 
-def _family(found: Mapping[Key, Found], session: Found) -> Iterator[Found]:
+def _family(found: Mapping[Key, SessionEntry], session: SessionEntry) -> Iterator[SessionEntry]:
     yield session
     for each in found.values():
         if (each.agent, each.parent) == session.key:

@@ -25,7 +25,7 @@ from agentwatch.catalog.continuing import (
     planned,
     session_to_continue,
 )
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.catalog.tracked import NO_FILE
 from agentwatch.sources.proc import Proc
 from tests.builders.continued import ID, THREAD, claude_session, codex_session

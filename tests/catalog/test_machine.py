@@ -13,8 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import reading
@@ -22,7 +22,7 @@ from agentwatch.catalog.hiding import archive, is_hidden
 from agentwatch.catalog.joining import RECENT_MS
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_filter import row_filter
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.recording.acts import Act, acts_file, append_act
 from agentwatch.recording.write_lock import hold
 from agentwatch.sources.proc import Proc
@@ -89,7 +89,7 @@ def test_every_session_has_a_row(watched: Watched) -> None:
     row = watched.rows(3)[next(iter(watched.fake.made))]
     assert row.title == row.prompts == "Run the tests, part 0"
     assert (row.repo, row.branch, row.calls, row.failed, row.pid) == ("repo-00", "main", 1, 0, None)
-    assert (row.standing.state, row.standing.ground) == (State.SUCCEEDED, Ground.SAID)
+    assert (row.status.state, row.status.ground) == (State.SUCCEEDED, Ground.SAID)
     # While nothing changes, the mapping stays the same object: the list need not compare the rows.
     watched.rows(90)
     before = watched.machine.rows
@@ -139,7 +139,7 @@ def test_a_session_without_a_file_is_a_row_while_its_process_runs(watched: Watch
     with started(["claude"], tmp_path) as process:
         record = register(watched, process.pid, "5c0f", cwd=str(tmp_path), status="idle")
         row = watched.until(lambda rows: ("claude", "5c0f") in rows)["claude", "5c0f"]
-        assert (row.standing.state, row.can_open, row.pid) == (State.YOUR_TURN, False, process.pid)
+        assert (row.status.state, row.can_open, row.pid) == (State.YOUR_TURN, False, process.pid)
     record.unlink()
     watched.until(lambda rows: ("claude", "5c0f") not in rows)
 
@@ -153,7 +153,7 @@ def test_a_process_that_has_written_nothing_is_a_row(tmp_path: Path, monkeypatch
     with in_terminal(["pi"], tmp_path) as process:
         key = ("pi", f"pid-{process.pid}")
         row = watched.until(lambda rows: key in rows)[key]
-        assert row.standing[:2] == (State.STARTING, Ground.INFERRED)
+        assert row.status[:2] == (State.STARTING, Ground.INFERRED)
         assert (row.cwd, row.pid, row.can_open) == (str(tmp_path), process.pid, False)
         file = watched.fake.home / ".pi/agent/sessions/--x--/2026_01a20000-0000-7000-8000-000000000001.jsonl"
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -173,9 +173,9 @@ def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) ->
     key = next(iter(watched.fake.made))
     with started(["claude"], tmp_path) as process:
         register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
-        rows = watched.until(lambda rows: rows[key].standing.state is State.ASKS)
-        assert rows[key].standing.ground is Ground.SAID
-    watched.until(lambda rows: rows[key].standing.state is State.SUCCEEDED)
+        rows = watched.until(lambda rows: rows[key].status.state is State.ASKS)
+        assert rows[key].status.ground is Ground.SAID
+    watched.until(lambda rows: rows[key].status.state is State.SUCCEEDED)
 
 
 class Later:
@@ -225,7 +225,7 @@ def test_one_look_takes_a_command_that_has_just_ended_for_no_question(tmp_path: 
 
             machine = Machine({}, tmp_path, clock=clock.now)
             machine.settle_surely(clock.now_ms, later)
-            assert machine.rows[key].standing[:2] == (expected, Ground.INFERRED)
+            assert machine.rows[key].status[:2] == (expected, Ground.INFERRED)
             assert waits == [pytest.approx(0.52)]
 
 
@@ -237,7 +237,7 @@ def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_p
         register(watched, process.pid, key[1], status="busy")
         register(watched, second.pid, other[1], status="busy")
         states = {State.WORKING, State.QUIET}
-        watched.until(lambda rows: {rows[key].standing.state, rows[other].standing.state} <= states)
+        watched.until(lambda rows: {rows[key].status.state, rows[other].status.state} <= states)
         for in_view, halves in ((frozenset({key}), 1), (frozenset({other}), 4), (None, 1)):
             watched.machine.in_view = in_view
             watched.rows(2.1)
@@ -253,7 +253,7 @@ def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_p
             watched.rows(2.1)
             register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
             passed = 1
-            while watched.rows(0.51)[key].standing.state is not State.ASKS:
+            while watched.rows(0.51)[key].status.state is not State.ASKS:
                 passed += 1
             assert passed == halves, in_view
 
@@ -292,7 +292,7 @@ def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched,
         path.write_text(json.dumps(line) + "\n")
         rows = watched.until(lambda rows: any(row.parent == made and row.title for row in rows.values()))
         (key,) = [row.key for row in rows.values() if row.parent == made]
-        rows = watched.until(lambda rows: rows[key].standing.state is State.WORKING)
+        rows = watched.until(lambda rows: rows[key].status.state is State.WORKING)
         assert (rows[made].subagents, rows[made].working_subagents) == (1, 1)
         facts = watched.machine.facts(made)
         assert facts is not None
@@ -304,7 +304,7 @@ def test_a_subagent_runs_as_long_as_the_process_of_its_session(watched: Watched,
         facts = watched.machine.facts(made)
         assert facts is not None
         assert facts.subagent is None
-    rows = watched.until(lambda rows: rows[key].standing.state is State.UNFINISHED)
+    rows = watched.until(lambda rows: rows[key].status.state is State.UNFINISHED)
     assert rows[made].working_subagents == 0
 
 
@@ -329,7 +329,7 @@ def test_a_recording_of_our_own_is_a_row(tmp_path: Path) -> None:
     append_act(own.with_suffix(".acts"), Act(now_ms(), "stop", "s-1", "session", "SIGTERM", "sent"))
     row = watched.rows()["agentwatch", own.stem]
     assert (row.agent, row.is_own, row.title) == ("cursor", True, "Find the lows")
-    assert row.standing.state is State.SUCCEEDED
+    assert row.status.state is State.SUCCEEDED
     assert [act.act for act in row.acts] == ["stop"]
 
 
@@ -341,10 +341,10 @@ def test_a_transcript_of_cursor_is_a_row(tmp_path: Path) -> None:
     path.write_bytes(b"".join(map(line, (cursor.user("Tidy up"), cursor.called()))))
     row = watched.rows()["cursor", "s1"]
     assert (row.title, row.calls, row.failed, row.lines_added) == ("Tidy up", 1, None, None)
-    assert row.standing.state is State.UNKNOWN
+    assert row.status.state is State.UNKNOWN
     with path.open("ab") as file:
         file.write(line(cursor.ended()))
-    watched.until(lambda rows: rows["cursor", "s1"].standing.state is State.SUCCEEDED)
+    watched.until(lambda rows: rows["cursor", "s1"].status.state is State.SUCCEEDED)
 
 
 def test_a_recording_has_the_time_at_which_it_was_made(tmp_path: Path) -> None:
@@ -355,9 +355,9 @@ def test_a_recording_has_the_time_at_which_it_was_made(tmp_path: Path) -> None:
     )
     with own.open("ab") as file:
         hold(file.fileno())
-        rows = watched.until(lambda rows: rows["agentwatch", own.stem].standing.state is State.WORKING)
+        rows = watched.until(lambda rows: rows["agentwatch", own.stem].status.state is State.WORKING)
     row = rows["agentwatch", own.stem]
-    assert row.standing.since_ms is None or abs(row.standing.since_ms - now_ms()) < 300_000
+    assert row.status.since_ms is None or abs(row.status.since_ms - now_ms()) < 300_000
     assert row.seen_ms is not None
     assert abs(row.seen_ms - now_ms()) < 300_000
     began_ms = watched.began_ms - 120_000
@@ -374,7 +374,7 @@ def test_a_recording_has_the_time_at_which_it_was_made(tmp_path: Path) -> None:
         own.with_name(f"{name}.times").write_text(arrived)
     rows = watched.until(lambda rows: all(("agentwatch", name) in rows for name in times))
     found = {name: rows["agentwatch", name] for name in times}
-    ended = {name: (row.seen_ms, row.standing.since_ms) for name, row in found.items()}
+    ended = {name: (row.seen_ms, row.status.since_ms) for name, row in found.items()}
     assert ended["new"] == (began_ms + 60_000, began_ms + 60_000)
     assert ended["none"] == ended["stale"] == (old_ms + 60_000, old_ms + 60_000)
     assert found["new"].began_ms == began_ms
@@ -391,7 +391,7 @@ def test_a_new_recording_has_begun_when_it_is_found(tmp_path: Path) -> None:
         hold(file.fileno())
         while not (rows := watched.rows(0.1)):
             pass
-        states = [row.standing.state for row in rows.values()]
+        states = [row.status.state for row in rows.values()]
     assert states == [State.STARTING]
 
 
@@ -436,11 +436,11 @@ def test_a_brief_machine_has_the_rows_of_what_runs(watched: Watched, tmp_path: P
             register(watched, process.pid, session_id, status="idle")
         brief = Machine(watched.fake.environ, watched.fake.home, is_brief=True)
         brief.settle(now_ms())
-        rows = watched.until(lambda rows: all(rows[key].standing.state is State.YOUR_TURN for key in keys))
+        rows = watched.until(lambda rows: all(rows[key].status.state is State.YOUR_TURN for key in keys))
         assert keys <= brief.rows.keys()
         for key, row in brief.rows.items():
             with case(key):
-                assert row.standing == rows[key].standing
+                assert row.status == rows[key].status
 
 
 @pytest.mark.slow

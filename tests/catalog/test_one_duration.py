@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import agentwatch
-from agentwatch.agents.found import OWN
 from agentwatch.agents.opening import saved_source
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import OWN
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest import reading as digest_reading
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.tracked import Tracked, without_file
@@ -28,7 +28,7 @@ def in_the_list(path: Path) -> Tracked:
     tracked = Tracked(found(path, OWN))
     tracked.join(Life.DEAD, None)
     tracked.read()
-    tracked.standing = tracked.judged(0)
+    tracked.status = tracked.judged(0)
     return tracked
 
 
@@ -74,18 +74,18 @@ def test_the_clock_of_a_session_that_runs_is_that_of_the_header(tmp_path: Path) 
     path.with_suffix(".times").write_text(f"0 {first_ms}\n300 {first_ms + 9_000}\n")
     os.utime(path, ns=(0, (first_ms + 9_000) * 10**6))
     tracked = Tracked(found(path, OWN))
-    tracked.said = Said(OWN, "stem", Life.LIVE, began_ms=first_ms - 2_000)
+    tracked.reported = StateReport(OWN, "stem", Life.LIVE, began_ms=first_ms - 2_000)
     tracked.join(Life.LIVE, None)
     tracked.read()
-    standing = tracked.judged(first_ms + 10_000)
-    assert (standing.state, standing.since_ms) == (State.WORKING, first_ms)
+    status = tracked.judged(first_ms + 10_000)
+    assert (status.state, status.since_ms) == (State.WORKING, first_ms)
 
 
 def test_a_recording_that_is_named_before_its_file_is_found_has_a_state() -> None:
     """A run process names its recording at once; without the file nothing is known about its times."""
-    said = Said(OWN, "stem", Life.LIVE, pid=1, began_ms=1_795_000_000_000)
-    tracked = Tracked(without_file((OWN, "stem"), said))
-    tracked.said = said
+    reported = StateReport(OWN, "stem", Life.LIVE, pid=1, began_ms=1_795_000_000_000)
+    tracked = Tracked(without_file((OWN, "stem"), reported))
+    tracked.reported = reported
     tracked.join(Life.LIVE, None)
     assert tracked.judged(1_795_000_001_000).state is State.STARTING
     assert not tracked.read_acts(frozenset())

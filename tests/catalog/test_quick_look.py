@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.quick_look import Look, counted, is_decided, looked
 from agentwatch.catalog.row_counts import status_counts
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.catalog.status import UNKNOWN_COUNTS, StatusCounts, UnknownFieldError
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import ROOT, case
@@ -22,9 +22,11 @@ NOTHING = StatusCounts(ended_today=None)
 DAY_MS = 86_400_000
 
 
-def said(state: State | None, life: Life = Life.LIVE, pid: int | None = None, agent: str = "claude") -> Said:
+def reported(
+    state: State | None, life: Life = Life.LIVE, pid: int | None = None, agent: str = "claude"
+) -> StateReport:
     """Return what an agent says about a session."""
-    return Said(agent, f"{agent}-{pid}-{state}", life, pid, state=state, since_ms=NOW_MS - 2 * DAY_MS)
+    return StateReport(agent, f"{agent}-{pid}-{state}", life, pid, state=state, since_ms=NOW_MS - 2 * DAY_MS)
 
 
 def agent(pid: int, name: str = "codex", *, is_shared: bool = False) -> tuple[int, Process]:
@@ -47,17 +49,17 @@ def test_what_agents_say_is_counted() -> None:
     ]
     for state, counts in cases:
         with case(state):
-            assert counted([said(state)], {}, NOW_MS) == NOTHING._replace(**counts)
-            assert counted([said(state, Life.DEAD)], {}, NOW_MS) == NOTHING
-    old = said(State.ASKS, Life.UNKNOWN)
+            assert counted([reported(state)], {}, NOW_MS) == NOTHING._replace(**counts)
+            assert counted([reported(state, Life.DEAD)], {}, NOW_MS) == NOTHING
+    old = reported(State.ASKS, Life.UNKNOWN)
     assert counted([old], {}, NOW_MS) == NOTHING
     assert counted([old._replace(since_ms=NOW_MS)], {}, NOW_MS) == NOTHING._replace(unknown=1)
     agents = dict([agent(1), agent(2, "claude"), agent(3, is_shared=True)])
-    assert counted([said(State.WORKING, pid=2)], agents, NOW_MS) == NOTHING._replace(working=1, unknown=1)
-    both = [said(State.ASKS, pid=7), said(None, pid=7, agent="agentwatch")]
+    assert counted([reported(State.WORKING, pid=2)], agents, NOW_MS) == NOTHING._replace(working=1, unknown=1)
+    both = [reported(State.ASKS, pid=7), reported(None, pid=7, agent="agentwatch")]
     assert counted(both, dict([agent(7, "claude")]), NOW_MS) == NOTHING._replace(needs_you=1)
     assert counted(both[1:], dict([agent(7)]), NOW_MS) == NOTHING._replace(unknown=1)
-    found = counted([said(State.ASKS, pid=7)], None, NOW_MS)
+    found = counted([reported(State.ASKS, pid=7)], None, NOW_MS)
     assert found == NOTHING._replace(needs_you=1, unknown=None)
     assert found.line() == "1 needs you"
 
@@ -93,11 +95,11 @@ def test_sessions_are_read_if_there_is_time_and_need() -> None:
     hanging.set()
     codex, claude = dict([agent(1)]), dict([agent(2, "claude")])
     assert is_decided([], {})
-    assert is_decided([said(State.WORKING, pid=2), said(State.YOUR_TURN, Life.DEAD, pid=3)], claude)
-    assert is_decided([said(State.ASKS, pid=2), said(None, pid=2, agent="agentwatch")], claude)
-    assert not is_decided([said(State.YOUR_TURN, pid=2)], claude)
-    assert not is_decided([said(None, pid=2)], claude)
-    assert not is_decided([said(State.WORKING, pid=2)], {**claude, **codex})
+    assert is_decided([reported(State.WORKING, pid=2), reported(State.YOUR_TURN, Life.DEAD, pid=3)], claude)
+    assert is_decided([reported(State.ASKS, pid=2), reported(None, pid=2, agent="agentwatch")], claude)
+    assert not is_decided([reported(State.YOUR_TURN, pid=2)], claude)
+    assert not is_decided([reported(None, pid=2)], claude)
+    assert not is_decided([reported(State.WORKING, pid=2)], {**claude, **codex})
     assert is_decided([], dict([agent(3, is_shared=True)]))
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from agentwatch import load
-from agentwatch.agents.found import OWN, Found, Metadata
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import OWN, Metadata, SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog import repository
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.reading import Tail
@@ -36,7 +36,7 @@ def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
 
     monkeypatch.setattr(repository, "first_bytes", first_bytes)
     metadata = Metadata(cwd=str(tmp_path))
-    founds = [Found("claude", f"{number}", tmp_path, 0, 0, metadata=metadata) for number in range(20)]
+    founds = [SessionEntry("claude", f"{number}", tmp_path, 0, 0, metadata=metadata) for number in range(20)]
     table = RowTable({found.key: Tracked(found) for found in founds}, {})
     for times, branch in enumerate(("main", "fix"), 1):
         head.write_text(f"ref: refs/heads/{branch}\n")
@@ -47,14 +47,16 @@ def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
 
 def test_a_recording_that_is_reported_before_it_is_found_has_a_row() -> None:
     """The first recording of a machine is locked before its folder is known to be one with sessions."""
-    said = Said(OWN, "20261128-120000-123abcdef", Life.LIVE, 1, state=State.WORKING, began_ms=NOW_MS)
-    key = OWN, said.session_id
-    session = Tracked(without_file(key, said))
-    session.said = said
+    reported = StateReport(
+        OWN, "20261128-120000-123abcdef", Life.LIVE, 1, state=State.WORKING, began_ms=NOW_MS
+    )
+    key = OWN, reported.session_id
+    session = Tracked(without_file(key, reported))
+    session.reported = reported
     session.join(Life.LIVE, None)
     table = RowTable({key: session}, {})
     table.judge({key}, set(), NOW_MS)
-    assert table.rows[key].standing.state is State.STARTING
+    assert table.rows[key].status.state is State.STARTING
 
 
 def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
             given: list[dict[str, str]] = [{"gitBranch": each} for each in branches] or [{}]
             lines = [user("Go", f"{n}", cwd=str(tmp_path), **each) for n, each in enumerate(given)]
             file.write_text("".join(json.dumps(each) + "\n" for each in lines))
-            session = Tracked(Found(*key, file, file.stat().st_size, 0))
+            session = Tracked(SessionEntry(*key, file, file.stat().st_size, 0))
             session.read()
             table = RowTable({key: session}, {})
             table.judge({key}, set(), NOW_MS)
@@ -79,7 +81,7 @@ def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
 def test_only_rows_that_differ_are_replaced(tmp_path: Path) -> None:
     """A row that stays equal stays the same object, so that the list takes only those that differ."""
     sessions = {
-        each.key: Tracked(each) for each in (Found("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
+        each.key: Tracked(each) for each in (SessionEntry("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
     }
     table = RowTable(sessions, {})
     table.judge(sessions.keys(), set(), NOW_MS)
@@ -112,7 +114,9 @@ def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path:
     for name in ("a", "b"):
         (tmp_path / name / ".git").mkdir(parents=True)
         (tmp_path / name / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-        each = Tracked(Found("claude", name, tmp_path, 0, 0, metadata=Metadata(cwd=str(tmp_path / name))))
+        each = Tracked(
+            SessionEntry("claude", name, tmp_path, 0, 0, metadata=Metadata(cwd=str(tmp_path / name)))
+        )
         each.life = Life.LIVE
         sessions[each.found.key] = each
     table, (first, second) = RowTable(sessions, {}), sessions
@@ -133,10 +137,10 @@ def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path:
 
 def test_a_recording_has_the_title_of_the_same_session(tmp_path: Path) -> None:
     """A stream may lack the prompt: the row of a recording shows that of the agent's own file."""
-    own = Tracked(Found("agentwatch", "stem", tmp_path, 0, 0))
+    own = Tracked(SessionEntry("agentwatch", "stem", tmp_path, 0, 0))
     own.tail = Tail(own.found)
     own.tail.digest = Digest(agent="codex", session_id="c1")
-    agents = Tracked(Found("codex", "c1", tmp_path, 0, 0))
+    agents = Tracked(SessionEntry("codex", "c1", tmp_path, 0, 0))
     sessions = {each.found.key: each for each in (own, agents)}
     table = RowTable(sessions, {})
     table.twins.note(own.found.key, own)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.row_counts import Publisher
 from agentwatch.catalog.status import (
     FRESH_MS,

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.sources.proc import Proc
 from tests.builders.captures import OURS, OWN
 from tests.catalog.started_agents import started
@@ -148,8 +148,8 @@ def test_each_state_is_right_within_a_second(played: Played) -> None:
                 continue
             checked += 1
             row = played.machine.rows.get(("claude", session))
-            is_right = row is not None and row.standing.state in STATES[status]
-            if not is_right or row is None or row.standing.ground is not Ground.SAID:
+            is_right = row is not None and row.status.state in STATES[status]
+            if not is_right or row is None or row.status.ground is not Ground.SAID:
                 wrong[session[:4], status].append(round(played.now_s, 2))
         played.now_s += TICK_S
     assert checked > 150
@@ -170,9 +170,9 @@ def test_a_killed_process_leaves_a_session_without_a_result(tmp_path: Path) -> N
             played.apply(Change(47.5, "279aaafe-55af-", None, is_line=True))
         played.step()
         row = played.machine.rows["claude", "279aaafe-55af-410f-8602-dcb83b5e850d"]
-        assert row.standing.state is State.WORKING
+        assert row.status.state is State.WORKING
     assert not os.path.exists(f"/proc/{process.pid}")
     played.now_s += 5
     played.step()
     row = played.machine.rows["claude", "279aaafe-55af-410f-8602-dcb83b5e850d"]
-    assert (row.standing.state, row.pid) == (State.UNFINISHED, None)
+    assert (row.status.state, row.pid) == (State.UNFINISHED, None)

@@ -21,7 +21,7 @@ import orjson
 import pytest
 
 from agentwatch.agents import databases
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import epoch_ns, now_ms
 from agentwatch.catalog import places
 from agentwatch.catalog.catalog import Machine
@@ -233,7 +233,7 @@ def shown(rows: Mapping[Key, Row], key: Key) -> str:
     row = rows.get(key)
     if row is None:
         return "no row"
-    return row.standing.state + {"said": "", "inferred": "?", "unknown": ""}[row.standing.ground]
+    return row.status.state + {"said": "", "inferred": "?", "unknown": ""}[row.status.ground]
 
 
 QUESTION = {"claude": "asks", "copilot": "working", "pi": "working?"}

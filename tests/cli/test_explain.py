@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.cli import sessions
 from agentwatch.sources.proc import Proc

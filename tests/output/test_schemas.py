@@ -13,13 +13,13 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 import agentwatch
 from agentwatch.agents.opening import saved_source
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.analysis.episodes import EpisodeKind
 from agentwatch.analysis.verdict_history import State as VerdictState
 from agentwatch.analysis.verdicts import Source
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.evidence import Weight
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.cli.schema import NAMES, schema
 from agentwatch.feed.feed import Feed
 from agentwatch.output.compare.alignment import Match

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.analysis import prices
 from agentwatch.analysis.verdict_history import State as FinalState
 from agentwatch.catalog import kept_prices
 from agentwatch.catalog.digest.digest import LastTests
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.cli.schema import schema
 from agentwatch.output.session_rows import row_json, state_names
 from agentwatch.session.counts import Use

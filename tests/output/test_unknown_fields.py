@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from agentwatch import __version__
 from agentwatch.agents.cursor.known_fields import unknown_fields
 from agentwatch.agents.registry import checked_formats
-from agentwatch.output.drift import report
 from agentwatch.output.summary import summary
+from agentwatch.output.unknown_parts import report
 from agentwatch.recording.saved import open_saved
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import columns, safe_line

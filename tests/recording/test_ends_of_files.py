@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from agentwatch.recording.appender import line_start
-from agentwatch.recording.ends import (
+from agentwatch.recording.head_tail import (
     bytes_before,
     first_bytes,
     first_lines,

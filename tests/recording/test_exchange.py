@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 
 import pytest
 
-from agentwatch.agents.found import OWN, Found
+from agentwatch.agents.session_entry import OWN, SessionEntry
 from agentwatch.catalog.contents import pieces
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.feed.feed import Feed
@@ -252,7 +252,7 @@ def test_a_digest_reads_both_directions(tmp_path: Path) -> None:
             files = SessionFiles(folder / "r.ndjson")
             recorder = Recorder(files, continues=False)
             recorder.run(frames(pieces, offsets, ended=False))
-            tail = Tail(Found(OWN, "r", files.recording, 0, 0), is_brief=name == "brief")
+            tail = Tail(SessionEntry(OWN, "r", files.recording, 0, 0), is_brief=name == "brief")
             assert tail.update()
             digest = tail.digest
             assert digest is not None

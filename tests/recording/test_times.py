@@ -14,7 +14,7 @@ import pytest
 
 from agentwatch.base.clock import now_ms
 from agentwatch.recording import times
-from agentwatch.recording.ends import arrivals_ms
+from agentwatch.recording.head_tail import arrivals_ms
 from agentwatch.recording.lines import Line
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import create_file

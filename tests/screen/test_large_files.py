@@ -13,7 +13,7 @@ from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import nameless_file
 from agentwatch.screen.screens.session import screen
 from agentwatch.screen.screens.session.app import AgentwatchApp
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.session import call_store
 from agentwatch.session.call import Call
 from agentwatch.session.session import Session
@@ -186,12 +186,12 @@ async def test_what_is_read_has_no_state_yet(tmp_path: Path) -> None:
     # The header says that it is read, without a clock and counts, until the last line is applied.
     source = saved_source(bundled("failures"))
     feed = SlowFeed(source.reader)
-    check(await states(AgentwatchApp(source, feed, HeldSignals()), feed, bundled("failures")))
+    check(await states(AgentwatchApp(source, feed, PendingSignals()), feed, bundled("failures")))
     # Between two batches there is nothing to read, and the session has not ended.
     fd = nameless_file()
     source = StoreSource(fd, StoreIntake(Batches(), fd, follow=False, waits=False), path=tmp_path)
     feed = SlowFeed(source.reader)
-    check(await states(AgentwatchApp(source, feed, HeldSignals()), feed, tmp_path))
+    check(await states(AgentwatchApp(source, feed, PendingSignals()), feed, tmp_path))
     assert not source.is_filling
     source.close()
 

@@ -11,9 +11,9 @@ from textual.pilot import Pilot
 from agentwatch.agents.opening import saved_source
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp
-from agentwatch.screen.screens.session.happened import WhatHappened
+from agentwatch.screen.screens.session.finish_summary import FinishSummary
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from tests.builders.agents.claude_session import claude_session
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 
@@ -33,7 +33,7 @@ def before_looking(feed: CountedFeed, theme: str, *keys: str) -> Step:
         assert isinstance(screen, WatchScreen)
         transcript = screen.query_one(Transcript)
         await eventually(pilot, lambda: feed.is_over and not transcript.viewport.is_unsettled, "the session")
-        shown = screen.query(WhatHappened)
+        shown = screen.query(FinishSummary)
         await eventually(pilot, lambda: not any(each.is_reading for each in shown), "what happened")
         for key in keys:
             await pilot.press(key)
@@ -64,7 +64,7 @@ def test_looks_as_it_did(
     """A finished session is drawn exactly as in the approved snapshot."""
     source = saved_source(bundled(name))
     feed = CountedFeed(source.reader)
-    app = AgentwatchApp(source, feed, HeldSignals())
+    app = AgentwatchApp(source, feed, PendingSignals())
     assert snap_compare(app, terminal_size=size, run_before=before_looking(feed, theme, *keys))
 
 
@@ -75,7 +75,7 @@ def test_a_session_with_subagents(snap_compare: Compare, size: tuple[int, int], 
     path = tmp_path / "session.ndjson"
     path.write_bytes(claude_session())
     source = saved_source(path)
-    app = AgentwatchApp(source, feed := CountedFeed(source.reader), HeldSignals())
+    app = AgentwatchApp(source, feed := CountedFeed(source.reader), PendingSignals())
     assert snap_compare(
         app, terminal_size=size, run_before=before_looking(feed, "textual-dark", "1", "left_square_bracket")
     )

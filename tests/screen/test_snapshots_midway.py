@@ -15,7 +15,7 @@ from agentwatch.feed.playhead import Replay
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.terminal.frames import FrameScheduler
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from tests.builders.screen.app import CountedFeed, bundled, eventually
 from tests.screen.test_snapshots import Compare, Step
 
@@ -103,5 +103,5 @@ def test_looks_midway_as_it_did(
     began_ms = source.reader.times.at(0) or 0
     monkeypatch.setattr("agentwatch.screen.panes.moment.now_ms", lambda: began_ms + int(clock[0] * 1000))
     replay = Replay(clock=lambda: clock[0])
-    app = AgentwatchApp(source, feed, HeldSignals(), replay=replay, no_color=not moment.has_colours)
+    app = AgentwatchApp(source, feed, PendingSignals(), replay=replay, no_color=not moment.has_colours)
     assert snap_compare(app, terminal_size=moment.size, run_before=come_to(moment, feed, clock))

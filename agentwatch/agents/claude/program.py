@@ -9,9 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.described import first_text, folder_in, id_in, json_object, name_in, text_in
+from agentwatch.agents.description_files import first_text, folder_in, id_in, json_object, name_in, text_in
 from agentwatch.agents.fields import Fields, text
-from agentwatch.agents.found import NO_METADATA, Found, Metadata
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns, stem_is_id
 from agentwatch.agents.program import (
     CHANGES,
@@ -26,6 +25,7 @@ from agentwatch.agents.program import (
     SessionsAt,
     dashed,
 )
+from agentwatch.agents.session_entry import NO_METADATA, Metadata, SessionEntry
 from agentwatch.session.events import ToolKind
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def _agent_owner(name: str) -> str | None:
     return name if name.endswith(".jsonl") else None
 
 
-def _subagent_of(levels: int) -> Callable[[Spot], list[Found]]:
+def _subagent_of(levels: int) -> Callable[[Spot], list[SessionEntry]]:
     """Return what reads a subagent whose session is named by a folder a number of levels above."""
 
-    def read(spot: Spot) -> list[Found]:
+    def read(spot: Spot) -> list[SessionEntry]:
         stem = spot.name.removesuffix(".jsonl")
         metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
         if stem + _META in spot.changed:
@@ -135,7 +135,7 @@ def _subagent_of(levels: int) -> Callable[[Spot], list[Found]]:
     return read
 
 
-def _session(spot: Spot) -> list[Found]:
+def _session(spot: Spot) -> list[SessionEntry]:
     """Return a session, or a subagent: older versions put it beside its session, which its lines name."""
     if not spot.name.startswith("agent-"):
         return stem_is_id(spot)

@@ -8,10 +8,10 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentwatch.agents.described import FileState, file_state, own_files, own_object
+from agentwatch.agents.description_files import FileState, file_state, own_files, own_object
 from agentwatch.agents.fields import in_words, number, text
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.sources.proc import Proc
 
 # One record.
@@ -30,7 +30,7 @@ _DAEMON = "daemon"
 class Record(NamedTuple):
     """A record, whose process may have ended."""
 
-    said: Said
+    reported: StateReport
     """What it says; its `life` is not known yet."""
     pid: int
     domain: str
@@ -41,7 +41,7 @@ class Record(NamedTuple):
     @property
     def key(self) -> Key:
         """The agent and the id of the session."""
-        return AGENT, self.said.session_id
+        return AGENT, self.reported.session_id
 
 
 def record_of(fields: dict[str, Any], pid: int) -> Record | None:
@@ -52,7 +52,7 @@ def record_of(fields: dict[str, Any], pid: int) -> Record | None:
     status, about, began = (text(fields, key) or "" for key in ("status", "waitingFor", "procStart"))
     updated_ms = number(fields, "updatedAt") or 0
     state = _STATES.get(status)
-    said = Said(
+    reported = StateReport(
         AGENT,
         in_words(session_id),
         Life.UNKNOWN,
@@ -68,7 +68,7 @@ def record_of(fields: dict[str, Any], pid: int) -> Record | None:
         fields.get("entrypoint") == _ONE_LINER,
         number(fields, "startedAt"),
     )
-    return Record(said, pid, in_words(text(fields, "pidDomain") or ""), updated_ms)
+    return Record(reported, pid, in_words(text(fields, "pidDomain") or ""), updated_ms)
 
 
 _MOST_BYTES = 64 << 10
@@ -100,11 +100,11 @@ class ClaudeRecords:
         self._records: dict[str, Record] = {}
         self._lives: dict[str, Life] = {}
         """Whether the process of each record runs, by the path of the record."""
-        self._stated: dict[Key, Said] = {}
+        self._stated: dict[Key, StateReport] = {}
         """What the records say, before a change to rest is held back."""
         self._rested: dict[Key, float] = {}
         """Since when a session that is still shown as busy is at rest, in seconds."""
-        self.said: dict[Key, Said] = {}
+        self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read what has changed, and return whether something new is said. Reading the starts of 300
@@ -128,20 +128,22 @@ class ClaudeRecords:
         shown = {key: self._delayed(key, each, now) for key, each in self._stated.items()}
         for key in self._rested.keys() - shown.keys():
             del self._rested[key]
-        has_changed = shown != self.said
-        self.said = shown
+        has_changed = shown != self.reported
+        self.reported = shown
         return has_changed
 
-    def _reports(self) -> dict[Key, Said]:
-        said: dict[Key, Said] = {}
+    def _reports(self) -> dict[Key, StateReport]:
+        reported: dict[Key, StateReport] = {}
         best: dict[Key, tuple[int, int]] = {}
         for path, record in self._records.items():
             life, key = self._lives[path], record.key
             rank = (_ORDER[life], record.updated_ms)
             if key not in best or rank > best[key]:
                 best[key] = rank
-                said[key] = record.said if life is record.said.life else record.said._replace(life=life)
-        return said
+                reported[key] = (
+                    record.reported if life is record.reported.life else record.reported._replace(life=life)
+                )
+        return reported
 
     def _read_all(self) -> None:
         states = {
@@ -169,7 +171,7 @@ class ClaudeRecords:
                 continue
             record = record_of(fields, int(os.path.basename(path).partition(".")[0]))
             if record is not None:
-                record = record._replace(said=record.said._replace(source=f"file {path}"))
+                record = record._replace(reported=record.reported._replace(source=f"file {path}"))
             if record != self._records.get(path):
                 changed.add(path)
                 if record is None:
@@ -197,24 +199,24 @@ class ClaudeRecords:
         stat = self._proc.stat(record.pid)
         if stat is None:
             return False
-        if record.said.began:
-            return record.said.began == str(stat.began)
-        return stat.began_ms <= (record.said.began_ms or 0) + _MOST_LATE_MS
+        if record.reported.began:
+            return record.reported.began == str(stat.began)
+        return stat.began_ms <= (record.reported.began_ms or 0) + _MOST_LATE_MS
 
-    def _delayed(self, key: Key, said: Said, now: float) -> Said:
+    def _delayed(self, key: Key, reported: StateReport, now: float) -> StateReport:
         """Return what is shown of a session: one that has just come to rest is still shown as before."""
-        before = self.said.get(key)
-        is_rest = before is not None and before.state in _BUSY and said.state in _AT_REST
-        if before is None or not is_rest or said.life is not Life.LIVE or before.life is not Life.LIVE:
+        before = self.reported.get(key)
+        is_rest = before is not None and before.state in _BUSY and reported.state in _AT_REST
+        if before is None or not is_rest or reported.life is not Life.LIVE or before.life is not Life.LIVE:
             self._rested.pop(key, None)
-            return said
+            return reported
         seen = self._rested.setdefault(key, now)
-        stated = seen if said.since_ms is None else said.since_ms / 1000
+        stated = seen if reported.since_ms is None else reported.since_ms / 1000
         since = min(max(stated, seen - _HOLD_SECONDS), seen)
         if not 0 <= now - since < _HOLD_SECONDS:
             del self._rested[key]
-            return said
-        return said._replace(state=before.state, since_ms=before.since_ms, about=before.about)
+            return reported
+        return reported._replace(state=before.state, since_ms=before.since_ms, about=before.about)
 
 
 def _is_record(name: str) -> bool:

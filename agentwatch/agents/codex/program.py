@@ -9,9 +9,8 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.described import first_line, first_text, id_in, own_files, text_with
+from agentwatch.agents.description_files import first_line, first_text, id_in, own_files, text_with
 from agentwatch.agents.fields import Fields, mapping, text
-from agentwatch.agents.found import Found, Key, Metadata, Reach
 from agentwatch.agents.places import HOUR_S, Kind, Spot, one_file
 from agentwatch.agents.program import (
     CHANGES,
@@ -27,7 +26,8 @@ from agentwatch.agents.program import (
     SessionsAt,
     on_first_use,
 )
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.session_entry import Key, Metadata, Reach, SessionEntry
+from agentwatch.agents.state_report import Life, StateReport
 from agentwatch.sources.proc import Proc
 
 if TYPE_CHECKING:
@@ -199,10 +199,10 @@ def _owner(name: str) -> str | None:
     return name if name.startswith("rollout-") and name.endswith((".jsonl", ".jsonl.zst")) else None
 
 
-def _rollout(is_archived: bool) -> Callable[[Spot], list[Found]]:
+def _rollout(is_archived: bool) -> Callable[[Spot], list[SessionEntry]]:
     metadata = Metadata(is_archived=is_archived)
 
-    def read(spot: Spot) -> list[Found]:
+    def read(spot: Spot) -> list[SessionEntry]:
         thread, reach = thread_in_name(spot.name), Reach.LINES
         if spot.name.endswith(".zst"):
             reach = Reach.STORE
@@ -247,7 +247,7 @@ class CodexReports:
         self._due = 0.0
         self._servers: dict[Path, CodexServer] = {}
         """The servers that have been asked, by their sockets."""
-        self.said: dict[Key, Said] = {}
+        self.reported: dict[Key, StateReport] = {}
         self.is_exact = False
         """Whether a session without a lock is not loaded."""
 
@@ -259,7 +259,7 @@ class CodexReports:
         self._due = now + _SECONDS
         locks = {folder: [*own_files(folder, self._uid, _is_lock)] for folder in self._folders}
         holders = self._proc.lock_holders() if any(locks.values()) else {}
-        said = {}
+        reported = {}
         for folder, files in locks.items():
             ids = {
                 name.removesuffix(_ENDING): state
@@ -271,13 +271,13 @@ class CodexReports:
                 pid, thread = (holders or {}).get(state.inode), threads.get(session_id)
                 if pid is None and thread is None:
                     continue
-                known = Said(_AGENT, session_id, Life.LIVE, pid, began_ms=state.changed_ns // 10**6)
+                known = StateReport(_AGENT, session_id, Life.LIVE, pid, began_ms=state.changed_ns // 10**6)
                 if thread is not None and thread.state is not None:
                     known = known._replace(state=thread.state, about=thread.about, source=source)
-                said[_AGENT, session_id] = known
+                reported[_AGENT, session_id] = known
         is_exact = holders is not None and any(folder.is_dir() for folder in self._folders)
-        has_changed = (said, is_exact) != (self.said, self.is_exact)
-        self.said, self.is_exact = said, is_exact
+        has_changed = (reported, is_exact) != (self.reported, self.is_exact)
+        self.reported, self.is_exact = reported, is_exact
         return has_changed
 
     def _threads(self, socket: Path, now: float, ids: Collection[str]) -> tuple[Mapping[str, Thread], str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.fields import Fields, mapping, number, parse, text
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.sources.websocket import WebSocket
 
 _MOST_SECONDS = 0.05

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 from agentwatch.agents.codex.program import is_later_segment, spawners_in, thread_in_name
-from agentwatch.agents.described import first_line
+from agentwatch.agents.description_files import first_line
 from agentwatch.agents.subagents import JoinedFiles
 
 _MOST_DAYS = 60

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agentwatch.agents.described import MOST_BYTES, folder_in, name_in, text_in, yaml_texts
+from agentwatch.agents.description_files import MOST_BYTES, folder_in, name_in, text_in, yaml_texts
 from agentwatch.agents.fields import Fields, mapping, text
-from agentwatch.agents.found import NO_METADATA, Found, Metadata, Reach
 from agentwatch.agents.places import HOUR_S, Kind, Spot, Stamp, any_folder, one_file
 from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Mode, Program, Reports, Resume, SessionsAt
-from agentwatch.recording.ends import first_bytes
+from agentwatch.agents.session_entry import NO_METADATA, Metadata, Reach, SessionEntry
+from agentwatch.recording.head_tail import first_bytes
 
 _REFUSED = "what needs a permission is refused"
 _MODES = {
@@ -54,7 +54,7 @@ def _owner(name: str) -> str | None:
     return _EVENTS if is_lock or name in (_EVENTS, _WORKSPACE) else None
 
 
-def _session(spot: Spot) -> list[Found]:
+def _session(spot: Spot) -> list[SessionEntry]:
     folder = spot.folder
     metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
     if _WORKSPACE in spot.changed:
@@ -65,7 +65,7 @@ def _session(spot: Spot) -> list[Found]:
     if newest is None:
         return []
     path = Path(spot.path)
-    return [Found("copilot", folder.name, path, 0, newest.changed_ns, 0, Reach.LISTED, None, metadata)]
+    return [SessionEntry("copilot", folder.name, path, 0, newest.changed_ns, 0, Reach.LISTED, None, metadata)]
 
 
 def _changed(stamp: Stamp) -> int:

@@ -10,9 +10,9 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from agentwatch.agents.described import FileState, own_files
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.description_files import FileState, own_files
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import Life, StateReport
 from agentwatch.base.clock import wall_ns
 from agentwatch.sources.proc import Proc
 
@@ -52,7 +52,7 @@ class CopilotLocks:
         self._changed: dict[str, int] = {}
         self._sessions: dict[str, dict[str, _Session]] = {folder: {} for folder in self._folders}
         """The sessions in each folder, by their ids."""
-        self.said: dict[Key, Said] = {}
+        self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read what may have changed, and return whether something new is said. `now` is in seconds. `keys`
@@ -65,16 +65,16 @@ class CopilotLocks:
             if is_full or changed != self._changed.get(folder):
                 self._changed[folder] = changed
                 self._list(folder)
-        said = {}
+        reported = {}
         for folder, sessions in self._sessions.items():
             for name, session in sessions.items():
                 if is_full or session.locks or session.is_recent:
                     self._read(f"{folder}/{name}", session)
                 for pid, written_ms in session.locks:
                     if self._holds(pid, written_ms):
-                        said[_AGENT, name] = Said(_AGENT, name, Life.LIVE, pid)
-        has_changed = said != self.said
-        self.said = said
+                        reported[_AGENT, name] = StateReport(_AGENT, name, Life.LIVE, pid)
+        has_changed = reported != self.reported
+        self.reported = reported
         return has_changed
 
     def _list(self, folder: str) -> None:

@@ -7,8 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.described import folder_in, json_object, name_in, text_in, time_in
-from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in, time_in
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns, stem_is_id
 from agentwatch.agents.program import (
     NO_CALLS,
@@ -22,6 +21,7 @@ from agentwatch.agents.program import (
     SessionsAt,
     dashed,
 )
+from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
@@ -98,12 +98,12 @@ def chats() -> Kind:
     return Kind("cursor", below=any_folder(Kind("cursor", below=any_folder(chat))))
 
 
-def _subagent(spot: Spot) -> list[Found]:
+def _subagent(spot: Spot) -> list[SessionEntry]:
     parent = os.path.basename(spot.folder.parent())
     return one_file(spot, spot.name.removesuffix(".jsonl"), parent=parent)
 
 
-def _chat(spot: Spot) -> list[Found]:
+def _chat(spot: Spot) -> list[SessionEntry]:
     described = json_object(spot.path)
     metadata = Metadata(
         title=text_in(described.get("title")),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.described import first_text, id_in
-from agentwatch.agents.found import Found
+from agentwatch.agents.description_files import first_text, id_in
 from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.session_entry import SessionEntry
 
 # The files: sessions/FOLDER/UUID.jsonl, and UUID.settings.json beside each.
 
@@ -15,7 +15,7 @@ def sessions() -> Kind:
     return Kind("droid", below=any_folder(Kind("droid", owns(".jsonl"), _session)))
 
 
-def _session(spot: Spot) -> list[Found]:
+def _session(spot: Spot) -> list[SessionEntry]:
     """Return the session in a file, whose first line names the session that it is a subagent of."""
     session_id = spot.name.removesuffix(".jsonl")
     parent = id_in(first_text(spot.path, "callingSessionId"))

@@ -8,8 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.described import first_text, folder_in, id_in, json_object
-from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.description_files import first_text, folder_in, id_in, json_object
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file
 from agentwatch.agents.program import (
     NO_CALLS,
@@ -22,7 +21,8 @@ from agentwatch.agents.program import (
     Resume,
     SessionsAt,
 )
-from agentwatch.recording.ends import first_bytes
+from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
+from agentwatch.recording.head_tail import first_bytes
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.store import Store
@@ -35,7 +35,7 @@ def _with_subagents(path: Path, head: bytes) -> Store | None:
     """Open a chat with those of its subagents, which are in a folder that is named by its session."""
     if path.suffix != ".jsonl" or b'"projectHash"' not in head:
         return None
-    from agentwatch.agents.described import id_in, text_with
+    from agentwatch.agents.description_files import id_in, text_with
     from agentwatch.agents.subagents import open_session
     from agentwatch.recording.store import within
 
@@ -151,7 +151,7 @@ class _Chats:
         self.kind = Kind("gemini", below=any_folder(Kind("gemini", below={"chats": chats}.get)))
         """The folder `tmp`."""
 
-    def _session(self, spot: Spot) -> list[Found]:
+    def _session(self, spot: Spot) -> list[SessionEntry]:
         stamp, previous = spot.stamp, spot.previous
         if previous and stamp is not None and previous[0].inode == stamp.inode:
             session_id = previous[0].id
@@ -159,11 +159,11 @@ class _Chats:
             session_id = id_in(first_text(spot.path, "sessionId")) or os.path.splitext(spot.name)[0]
         return self._one(spot, session_id, spot.folder.parent())
 
-    def _subagent(self, spot: Spot) -> list[Found]:
+    def _subagent(self, spot: Spot) -> list[SessionEntry]:
         stem = os.path.splitext(spot.name)[0]
         return self._one(spot, stem, spot.folder.parent(2), spot.folder.name)
 
-    def _one(self, spot: Spot, session_id: str, slug: str, parent: str | None = None) -> list[Found]:
+    def _one(self, spot: Spot, session_id: str, slug: str, parent: str | None = None) -> list[SessionEntry]:
         metadata = Metadata(cwd=self._cwd(slug))
         reach = Reach.STORE if spot.name.endswith(".json") else Reach.LINES
         return one_file(spot, session_id, parent=parent, metadata=metadata, reach=reach)

@@ -9,10 +9,10 @@ from pathlib import Path
 import orjson
 
 from agentwatch.agents.databases import Computed, Row, Rows, database_of
-from agentwatch.agents.described import folder_in, id_in, json_object, name_in, text_in, time_in
-from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.description_files import folder_in, id_in, json_object, name_in, text_in, time_in
 from agentwatch.agents.opencode.program import LATER_SESSIONS, is_database, not_known
 from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
+from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 
 _COLUMNS = (
     *("id", "parent_id", "directory", "title", "model"),
@@ -62,7 +62,7 @@ def _databases(accepts: Callable[[str], bool], below: Callable[[str], Kind | Non
     rows = Rows("session", _COLUMNS, _session, _CHANGES)
     later = Rows(LATER_SESSIONS, (*_COLUMNS, "version"), _later_session)
 
-    def read(spot: Spot) -> list[Found]:
+    def read(spot: Spot) -> list[SessionEntry]:
         found = {each.id: each for each in rows.read(spot)}
         for each in later.read(spot):
             if each.id not in found or each.changed_ns > found[each.id].changed_ns:
@@ -72,14 +72,14 @@ def _databases(accepts: Callable[[str], bool], below: Callable[[str], Kind | Non
     return Kind("opencode", lambda name: database_of(name, accepts), read, below=below, is_polled=True)
 
 
-def _later_session(path: Path, row: Row) -> Found:
+def _later_session(path: Path, row: Row) -> SessionEntry:
     """Return a session of opencode 2, whose messages are in tables that are not read."""
     found = _session(path, {**row, **dict.fromkeys((each.name for each in _CHANGES), None)})
     metadata = found.metadata._replace(problem=not_known(row["version"]))
     return found._replace(reach=Reach.LISTED, metadata=metadata)
 
 
-def _session(path: Path, row: Row) -> Found:
+def _session(path: Path, row: Row) -> SessionEntry:
     model: object = None
     if isinstance(row["model"], str):
         with suppress(ValueError):
@@ -92,14 +92,14 @@ def _session(path: Path, row: Row) -> Found:
         changed_ms=_latest(row["time_updated"], *(row[each.name] for each in _CHANGES)),
         is_archived=time_in(row["time_archived"]) is not None,
     )
-    return Found("opencode", row["id"], path, 0, 0, 0, Reach.STORE, id_in(row["parent_id"]), metadata)
+    return SessionEntry("opencode", row["id"], path, 0, 0, 0, Reach.STORE, id_in(row["parent_id"]), metadata)
 
 
 def _latest(*times: object) -> int | None:
     return max((at_ms for each in times if (at_ms := time_in(each)) is not None), default=None)
 
 
-def _described(spot: Spot) -> list[Found]:
+def _described(spot: Spot) -> list[SessionEntry]:
     described = json_object(spot.path)
     time = described.get("time")
     times = time if isinstance(time, dict) else {}

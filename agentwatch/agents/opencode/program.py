@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentwatch.agents.described import name_in
+from agentwatch.agents.description_files import name_in
 from agentwatch.agents.fields import Fields, mapping, text
 from agentwatch.agents.program import (
     CHANGES,

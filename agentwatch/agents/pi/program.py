@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 
 from agentwatch.agents.fields import text
-from agentwatch.agents.found import Found
 from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Resume, SessionsAt
+from agentwatch.agents.session_entry import SessionEntry
 
 _FILE = re.compile(r"@.*", re.DOTALL)
 """A prompt that is the name of a file."""
@@ -27,7 +27,7 @@ def sessions() -> Kind:
     return Kind("pi", owns(".jsonl"), _session, below=any_folder(Kind("pi", owns(".jsonl"), _session)))
 
 
-def _session(spot: Spot) -> list[Found]:
+def _session(spot: Spot) -> list[SessionEntry]:
     return one_file(spot, id_in_stem(spot.name.removesuffix(".jsonl")))
 
 

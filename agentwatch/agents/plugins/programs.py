@@ -10,11 +10,11 @@ from collections.abc import Callable, Container
 from functools import partial
 from typing import Any
 
-from agentwatch.agents.found import Key
 from agentwatch.agents.places import Kind
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.program import HookedAgent, Program, imported
-from agentwatch.agents.reported import Reporter, Said
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import Reporter, StateReport
 
 
 def guarded(program: Program) -> Program:
@@ -83,27 +83,28 @@ class _GuardedReporter:
     """The reader of a plugin's reports. When it raises, it has said nothing."""
 
     def __init__(self, name: str, reporter: Reporter | None) -> None:
-        self.said: dict[Key, Said] = {}
+        self.reported: dict[Key, StateReport] = {}
         self.is_exact = False
         self._name = name
         self._reporter = reporter
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read what may have changed, and return whether something new is said."""
-        before = self.said
+        before = self.reported
         if self._reporter is not None:
-            self.said, self.is_exact = _called(self._name, self._read, _nothing_said, now, keys)
-        return self.said != before
+            self.reported, self.is_exact = _called(self._name, self._read, _nothing_said, now, keys)
+        return self.reported != before
 
-    def _read(self, now: float, keys: Container[Key] | None) -> tuple[dict[Key, Said], bool]:
+    def _read(self, now: float, keys: Container[Key] | None) -> tuple[dict[Key, StateReport], bool]:
         reporter: Any = self._reporter
         reporter.refresh(now, keys=keys)
-        said = dict(reporter.said)
+        reported = dict(reporter.reported)
         if not all(
-            isinstance(each, Said) and key == (self._name, each.session_id) for key, each in said.items()
+            isinstance(each, StateReport) and key == (self._name, each.session_id)
+            for key, each in reported.items()
         ):
-            raise TypeError(f"a report is not an agentwatch.agents.reported.Said of {self._name}")
-        return said, reporter.is_exact is True
+            raise TypeError(f"a report is not an agentwatch.agents.state_report.StateReport of {self._name}")
+        return reported, reporter.is_exact is True
 
 
 def _called(name: str, function: Callable[..., Any], otherwise: Callable[..., Any], *arguments: Any) -> Any:
@@ -128,5 +129,5 @@ def _nothing() -> None:
     return None
 
 
-def _nothing_said() -> tuple[dict[Key, Said], bool]:
+def _nothing_said() -> tuple[dict[Key, StateReport], bool]:
     return {}, False

@@ -21,8 +21,8 @@ from zlib import crc32
 import orjson
 
 import agentwatch
-from agentwatch.agents.found import OWN, Found
 from agentwatch.agents.registry import AGENTS
+from agentwatch.agents.session_entry import OWN, SessionEntry
 from agentwatch.analysis.prices import is_installed
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.digest.digest import Digest
@@ -40,7 +40,7 @@ Identity = list[Any]
 """What a digest depends on: the session as it was found, its subagents, and how it was read."""
 
 
-def identity_of(found: Found, subagents: Iterable[Found], *, is_brief: bool) -> Identity | None:
+def identity_of(found: SessionEntry, subagents: Iterable[SessionEntry], *, is_brief: bool) -> Identity | None:
     """Return the identity of a digest; None if it is not kept: the decoder of a plug-in has no version."""
     if found.agent not in AGENTS and found.agent != OWN:
         return None

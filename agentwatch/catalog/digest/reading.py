@@ -14,13 +14,13 @@ import orjson
 
 from agentwatch.agents import Decoder
 from agentwatch.agents.agent import Agent
-from agentwatch.agents.found import OWN, Found, Reach
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
 from agentwatch.agents.registry import agent_named, agent_on_disk
+from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
 from agentwatch.analysis.prices import no_uses
 from agentwatch.base.faults import reading
 from agentwatch.catalog.digest.digest import MOST_LINE, MOST_PATH, Course, Digest, LastTests
-from agentwatch.recording.ends import (
+from agentwatch.recording.head_tail import (
     HEAD_BYTES,
     bytes_before,
     ends_of_line,
@@ -142,12 +142,12 @@ MOST_LINES = 20_000
 _BOUNDARIES = (TurnStarted, TurnEnded)
 
 
-def format_of(found: Found) -> Agent | None:
+def format_of(found: SessionEntry) -> Agent | None:
     """Return the format of a session's lines; None if it is not decoded, or detected from the lines."""
     return None if found.agent == OWN else agent_on_disk(found.agent)
 
 
-def digest_of(found: Found, agent: Agent | None) -> Digest:
+def digest_of(found: SessionEntry, agent: Agent | None) -> Digest:
     """Return a digest built from metadata alone."""
     about = found.metadata
     return Digest(
@@ -212,7 +212,7 @@ class StoredLines:
         self._due = 0.0
         """When it may be read again, in seconds of the monotonic clock."""
 
-    def is_behind(self, found: Found) -> bool:
+    def is_behind(self, found: SessionEntry) -> bool:
         """Return whether the session has changed since it was read, and may be read again only later."""
         return self._read != _present(found) and found.size <= MOST_FILE_BYTES
 
@@ -221,7 +221,7 @@ class StoredLines:
         """Whether the session may be read again."""
         return time.monotonic() >= self._due
 
-    def read(self, found: Found) -> tuple[Digest, Decoder | None] | None:
+    def read(self, found: SessionEntry) -> tuple[Digest, Decoder | None] | None:
         """Return the digest of a session; None if it has not changed, or cannot be read now. With it comes
         the decoder of what may follow; None if not all lines were read."""
         if not self.is_behind(found) or not self.is_due:
@@ -239,11 +239,11 @@ class StoredLines:
         return read
 
 
-def _present(found: Found) -> tuple[int, int, int | None]:
+def _present(found: SessionEntry) -> tuple[int, int, int | None]:
     return found.size, found.changed_ns, found.metadata.changed_ms
 
 
-def _read(found: Found) -> tuple[Digest, Decoder | None] | None:
+def _read(found: SessionEntry) -> tuple[Digest, Decoder | None] | None:
     """Return the digest of a session and its decoder; None if no store has it."""
     store = store_for(found.path)
     if store is None:
@@ -428,7 +428,7 @@ class Tail:
     beginning and the end of its file are read, even if they do not show the present activity. Creating it
     reads nothing."""
 
-    def __init__(self, found: Found, *, is_brief: bool = False) -> None:
+    def __init__(self, found: SessionEntry, *, is_brief: bool = False) -> None:
         self.is_brief = is_brief
         self.found = found
         """The session. It may be replaced by what a later search has found of it."""

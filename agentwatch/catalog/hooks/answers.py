@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.base.files import state_folder
 from agentwatch.base.local_socket import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.recording.appender import line_start
-from agentwatch.recording.ends import COMPARED_BYTES, bytes_before
+from agentwatch.recording.head_tail import COMPARED_BYTES, bytes_before
 from agentwatch.recording.store import SessionFiles, open_regular
 from agentwatch.recording.write_lock import SavedProcess, is_being_written, read_process
 from agentwatch.remote.chunk import (

@@ -12,9 +12,9 @@ import socket
 import time
 from collections.abc import Callable
 
-from agentwatch.agents.described import folder_in, json_object, text_in, time_in
-from agentwatch.agents.found import OWN, Found, Metadata
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.description_files import folder_in, json_object, text_in, time_in
+from agentwatch.agents.session_entry import OWN, Metadata, SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import Fault
@@ -200,23 +200,25 @@ class CardWriter:
         process = recorded.process()
         is_live = not recorded.has_ended
         tracked.found = self._found()
-        tracked.said = None
+        tracked.reported = None
         if is_live:
             stem = recorded.path.stem
-            tracked.said = Said(OWN, stem, Life.LIVE) if process is None else said_of(stem, process)
+            tracked.reported = (
+                StateReport(OWN, stem, Life.LIVE) if process is None else said_of(stem, process)
+            )
         tracked.join(Life.LIVE if is_live else Life.DEAD, None)
         tracked.read()
-        tracked.standing = tracked.judged(now_ms())
+        tracked.status = tracked.judged(now_ms())
         row = row_of(tracked, self._repositories.of(tracked.cwd))
         digest = tracked.digest
         return Card(
             **{name: getattr(row, name) for name in FROM_ROW},
             host=self._host,
             prompt=(digest.last_prompt or digest.first_prompt) if digest else "",
-            state=row.standing.state,
-            ground=row.standing.ground,
-            since_ms=row.standing.since_ms,
-            until_ms=row.standing.until_ms,
+            state=row.status.state,
+            ground=row.status.ground,
+            since_ms=row.status.since_ms,
+            until_ms=row.status.until_ms,
             outcome="running" if is_live else self._outcome(),
             running=row.open_calls,
             bytes=recorded.size,
@@ -236,11 +238,11 @@ class CardWriter:
             return "unfinished"
         return digest.outcome
 
-    def _found(self) -> Found:
+    def _found(self) -> SessionEntry:
         recorded = self._recorded
         described = json_object(str(recorded.files.process), MOST_BYTES)
         name = text_in(described.get("name"))
-        return Found(
+        return SessionEntry(
             OWN,
             recorded.path.stem,
             recorded.path,
@@ -257,8 +259,8 @@ class CardWriter:
 
 def _last(row: Row) -> str:
     """Return what a session does now; while it waits for the user, the end of its answer."""
-    is_quoted = row.standing.state in (State.YOUR_TURN, State.SHELL)
-    return row.standing.now or (row.last_text[-200:] if is_quoted else "")
+    is_quoted = row.status.state in (State.YOUR_TURN, State.SHELL)
+    return row.status.now or (row.last_text[-200:] if is_quoted else "")
 
 
 _CARD_SECONDS = 30.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import Fault
 from agentwatch.base.files import write_all

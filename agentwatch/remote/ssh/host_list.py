@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from agentwatch.agents.found import OWN, Found, Key
 from agentwatch.agents.registry import program_named
+from agentwatch.agents.session_entry import OWN, Key, SessionEntry
 from agentwatch.base.clock import now_ms
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, UNKNOWN
+from agentwatch.catalog.session_status import LIVE, UNKNOWN
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.chunk import CARDS
@@ -121,7 +121,7 @@ def _answer(lines: ChannelLines) -> bytes:
 
 
 def _head_of(agent: str, row: Row, data: bytes) -> Head:
-    found = Found(agent, row.id, Path(), len(data), 0)
+    found = SessionEntry(agent, row.id, Path(), len(data), 0)
     digest = digest_of(found, format_of(found))
     apply_lines(digest, decoder_for(digest), split_lines(data)[0] if data else [])
     title = digest.title or digest.first_prompt
@@ -159,7 +159,7 @@ def row_of_file(line: bytes, host: SshAddress) -> Row | None:
         path=Path(),
         address=f"{host}/{session_id}",
         host=host.host,
-        standing=UNKNOWN,
+        status=UNKNOWN,
         title=session_id,
         is_read=False,
         seen_ms=int(changed) * 1000,
@@ -406,6 +406,5 @@ class SshHost:
 
 def _lost(rows: Rows, since_ms: int) -> Rows:
     return {
-        key: row._replace(lost_ms=since_ms) if row.standing.state in LIVE else row
-        for key, row in rows.items()
+        key: row._replace(lost_ms=since_ms) if row.status.state in LIVE else row for key, row in rows.items()
     }

@@ -12,12 +12,12 @@ from typing import Any
 
 import orjson
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import UNKNOWN, Ground, Standing
+from agentwatch.catalog.session_status import UNKNOWN, Ground, SessionStatus
 from agentwatch.remote.card import decoded_limits, encoded_limits
 from agentwatch.remote.ssh.shared_connection import SshAddress, is_session
 from agentwatch.session.limits import Reported
@@ -70,7 +70,7 @@ _COUNT = _number("")
 
 def encode(row: Row) -> bytes:
     """Return a row of this machine as one line, without a line end."""
-    values = values_of(_ALL, row, store=row.key[0], **row.standing._asdict())
+    values = values_of(_ALL, row, store=row.key[0], **row.status._asdict())
     sent = {field.name: values[field.name] for field in _ALL if values[field.name] != field.empty}
     others = {"todo": _pair(row.todo), "tests": _tests(row.tests), "parent": _names(row.parent)}
     sent |= {"limits": encoded_limits(row.limits)} if row.limits else {}
@@ -95,7 +95,7 @@ def decode(given: dict[str, Any], host: SshAddress, ahead_ms: int = 0) -> Row | 
         path=_NO_PATH,
         address=f"{host}/{session_id}" if can_open else "",
         host=host.host,
-        standing=_standing(values_in(_STANDING, given), ahead_ms),
+        status=_status(values_in(_STANDING, given), ahead_ms),
         todo=_pair(given.get("todo")),
         tests=_tests(given.get("tests")),
         limits=_limits(given.get("limits"), ahead_ms),
@@ -108,14 +108,14 @@ def key(host: SshAddress, agent: str, session_id: str) -> Key:
     return str(host), f"{agent}/{session_id}"
 
 
-def _standing(values: dict[str, Any], ahead_ms: int) -> Standing:
+def _status(values: dict[str, Any], ahead_ms: int) -> SessionStatus:
     try:
         state, ground = State(values.pop("state")), Ground(values.pop("ground"))
     except ValueError:
         return UNKNOWN
     for name in ("since_ms", "now_since_ms", *(("until_ms",) if state is State.ASKS else ())):
         values[name] = _moved(values[name], ahead_ms)
-    return Standing(state, ground, **values)
+    return SessionStatus(state, ground, **values)
 
 
 def _moved(at_ms: int | None, ahead_ms: int) -> int | None:

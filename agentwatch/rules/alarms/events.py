@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.analysis.unread_counts import ended_turns
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session

@@ -11,7 +11,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.feed.checkpoints import Checkpoint
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.appender import line_start
-from agentwatch.recording.ends import HEAD_BYTES, bytes_before, first_lines
+from agentwatch.recording.head_tail import HEAD_BYTES, bytes_before, first_lines
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import open_own

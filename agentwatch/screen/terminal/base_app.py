@@ -31,7 +31,7 @@ from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.driver import KeyQueue
 from agentwatch.screen.terminal.frames import is_stock, is_styled
-from agentwatch.screen.terminal.signals import ENDING, HeldSignals
+from agentwatch.screen.terminal.signals import ENDING, PendingSignals
 from agentwatch.screen.terminal.themes import ANSI_THEMES, in_256_colours
 from agentwatch.text.safe import SafeText, columns, cut_inside, safe_line
 
@@ -132,7 +132,7 @@ class TerminalApp(App[Result], Generic[Result]):
     TITLE = "agentwatch"
     NOTIFICATION_TIMEOUT = 2.0
 
-    def __init__(self, held: HeldSignals, config: Config | None = None, *, no_color: bool) -> None:
+    def __init__(self, held: PendingSignals, config: Config | None = None, *, no_color: bool) -> None:
         self._held = held
         self.config = config or Config()
         if no_color:

@@ -12,7 +12,7 @@ _SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
 """The signals that the driver of a screen handles, and never gives back."""
 
 
-class HeldSignals:
+class PendingSignals:
     """Collects the signals that arrive before the screen has its own handlers.
 
     Without it, a signal during the 200 ms of start-up would lose the recording of a pipe, or leave the

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from agentwatch.agents.databases import Row, Rows, database_of
-from agentwatch.agents.described import folder_in, text_in, time_in
-from agentwatch.agents.found import Found, Metadata, Reach
+from agentwatch.agents.description_files import folder_in, text_in, time_in
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.places import Kind
+from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 
 _COLUMNS = ("id", "name", "description", "working_dir", "created_at", "updated_at")
 
@@ -19,14 +19,14 @@ def sessions() -> Kind:
     return Kind("goose", lambda name: database_of(name, "sessions.db".__eq__), rows.read, is_polled=True)
 
 
-def _session(path: Path, row: Row) -> Found:
+def _session(path: Path, row: Row) -> SessionEntry:
     metadata = Metadata(
         title=text_in(row["name"]) or text_in(row["description"]),
         cwd=folder_in(row["working_dir"]),
         began_ms=_time(row["created_at"]),
         changed_ms=_time(row["updated_at"]),
     )
-    return Found("goose", row["id"], path, 0, 0, 0, Reach.LISTED, None, metadata)
+    return SessionEntry("goose", row["id"], path, 0, 0, 0, Reach.LISTED, None, metadata)
 
 
 def _time(value: object) -> int | None:

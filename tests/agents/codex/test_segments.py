@@ -12,9 +12,9 @@ import pytest
 import agentwatch
 from agentwatch.agents.codex import rollout, threads
 from agentwatch.agents.codex.program import id_in_stem, sessions
-from agentwatch.agents.found import Reach
 from agentwatch.agents.opening import store_for
 from agentwatch.agents.places import Folder, Spot, Stamp
+from agentwatch.agents.session_entry import Reach
 from agentwatch.session.session import repeated_calls
 from agentwatch.session.transcript import Kind
 from agentwatch.sources.stores import lines as store_lines

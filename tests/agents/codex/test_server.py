@@ -14,7 +14,7 @@ import pytest
 
 from agentwatch.agents.codex import server as module
 from agentwatch.agents.codex.server import CodexServer, Thread, own_socket, thread_of
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.state_report import Life, State, StateReport
 from tests.conftest import case
 from tests.harness.codex_server import (
     APPROVAL,
@@ -97,7 +97,7 @@ def test_a_status_and_a_report_are_understood() -> None:
         ("", False),
     ):
         with case(source):
-            assert Said("codex", "a", Life.LIVE, source=source).is_by_server is is_by_server
+            assert StateReport("codex", "a", Life.LIVE, source=source).is_by_server is is_by_server
 
 
 def test_the_threads_of_a_server_are_read(fake: Fake, observer: CodexServer) -> None:

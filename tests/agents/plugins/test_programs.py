@@ -19,7 +19,7 @@ SOURCE = """
 from agentwatch.agents.program import HookedAgent
 from agentwatch.agents.places import Kind, owns, stem_is_id
 from agentwatch.agents.program import Program, Reports, SessionsAt
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.state_report import Life, StateReport, State
 
 def sessions():
     return Kind("tern", owns(".jsonl"), stem_is_id)
@@ -28,10 +28,10 @@ class Reporter:
     is_exact = False
 
     def __init__(self, folders, uid, proc):
-        self.said = {}
+        self.reported = {}
 
     def refresh(self, now, keys=None):
-        self.said = {("tern", "s-1"): Said("tern", "s-1", Life.LIVE, state=State.ASKS)}
+        self.reported = {("tern", "s-1"): StateReport("tern", "s-1", Life.LIVE, state=State.ASKS)}
         return True
 
 HOOKS = HookedAgent("tern", "Tern", "TERN_HOME", ".tern", "hooks.json", ("stop",))
@@ -94,10 +94,10 @@ def listed(home: Path) -> Machine:
 def test_a_program_that_raises_does_not_break_the_list(installed: Install, tmp_path: Path) -> None:
     """Whatever it returns or raises, the session is listed, and the first problem is one line."""
     cases = [
-        ("self.said = {}\n", "raise KeyError('x')\n", "KeyError: 'x'"),
+        ("self.reported = {}\n", "raise KeyError('x')\n", "KeyError: 'x'"),
         ("        return True\n", "        raise SystemExit(3)\n", "SystemExit: 3"),
-        ('Said("tern", "s-1", Life.LIVE, state=State.ASKS)', "7", "TypeError: a report is not an"),
-        ('{("tern", "s-1"): Said', '{("codex", "s-1"): Said', "TypeError: a report is not an"),
+        ('StateReport("tern", "s-1", Life.LIVE, state=State.ASKS)', "7", "TypeError: a report is not an"),
+        ('{("tern", "s-1"): StateReport', '{("codex", "s-1"): StateReport', "TypeError: a report is not an"),
         ("tern_format:Reporter", "tern_format:Nothing", "AttributeError: module 'tern_format' has no"),
         ("tern_format:HOOKS", "no_such_module:HOOKS", "ModuleNotFoundError: No module named 'no_such"),
         (HOOKS, "HOOKS = 7", "tern_format:HOOKS is not an agentwatch.agents.program.HookedAgent"),

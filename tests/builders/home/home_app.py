@@ -12,12 +12,12 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.files import stylesheets
 from agentwatch.catalog.listing import Listing, Request
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import counts
-from agentwatch.catalog.standing import Ground, Standing
+from agentwatch.catalog.session_status import Ground, SessionStatus
 from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import Chosen, DemoWanted, Opened, Wanted
 from agentwatch.screen.terminal.frames import prepare
@@ -31,7 +31,7 @@ def row(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, *
     """Return a session with the id `name`, whose state has lasted for a minute unless `since_ms` is given."""
     names = ("now", "since_ms", "now_since_ms", "is_calling", "until_ms")
     about = {key: fields.pop(key) for key in names if key in fields}
-    standing = Standing(state, ground, **{"since_ms": NOW_MS - MINUTE_MS, **about})
+    status = SessionStatus(state, ground, **{"since_ms": NOW_MS - MINUTE_MS, **about})
     known = {
         "path": Path(f"/{name}.jsonl"),
         "agent": "claude",
@@ -45,7 +45,7 @@ def row(name: str, state: State = State.WORKING, ground: Ground = Ground.SAID, *
     }
     values = {**known, **fields}
     key = (str(values["agent"]), name)
-    return Row(key=key, id=name, standing=standing, **values)
+    return Row(key=key, id=name, status=status, **values)
 
 
 class HomeApp(App[None]):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.reported import State
-from agentwatch.catalog.standing import Ground
+from agentwatch.agents.state_report import State
+from agentwatch.catalog.session_status import Ground
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row
 
 _SECOND_MS = 1000

@@ -11,7 +11,7 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.config import Config
 from agentwatch.catalog.listing import Request
 from agentwatch.catalog.row import Row
@@ -20,7 +20,7 @@ from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.app import HomeApp
 from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.screen import HomeScreen
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.text.safe import SafeText
 from tests.builders.home.home_app import NOW_MS, screen_rows
 from tests.builders.screen.app import eventually
@@ -177,7 +177,7 @@ async def at_home(
         stage.written.append(sequence)
 
     with present(NOW_MS):
-        app = HomeApp(HeldSignals(), machine, config)
+        app = HomeApp(PendingSignals(), machine, config)
         app._signals._write = write
         async with app.run_test(size=size, notifications=True) as pilot:
             stage = HomeStage(app, machine, pilot)

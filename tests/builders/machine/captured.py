@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from tests.builders.captures import OWN
 from tests.conftest import RECORDINGS
 

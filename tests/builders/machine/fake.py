@@ -10,7 +10,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from tests.builders.machine.captured import CAPTURED_S, lay_captures
 from tests.builders.machine.made import Story, id_of, written
 

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base import clock
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Ground, Standing
+from agentwatch.catalog.session_status import Ground, SessionStatus
 from agentwatch.recording.store import sessions_folder
 from tests.builders.lines import init, user
 
@@ -21,7 +21,7 @@ _STANDING = ("state", "ground", "since_ms", "now", "now_since_ms")
 
 def row(state: State = State.SUCCEEDED, ground: Ground = Ground.SAID, **more: Any) -> Row:
     """Return a row of Claude Code; other fields of the row and of its standing are given by name."""
-    standing = {name: more.pop(name) for name in _STANDING if name in more}
+    status = {name: more.pop(name) for name in _STANDING if name in more}
     number = more.pop("number", 0)
     fields = {
         "agent": "claude",
@@ -31,7 +31,7 @@ def row(state: State = State.SUCCEEDED, ground: Ground = Ground.SAID, **more: An
         **more,
     }
     key = fields.pop("key", (fields["agent"], fields["id"]))
-    return Row(key=key, standing=Standing(state, ground, **standing), **fields)
+    return Row(key=key, status=SessionStatus(state, ground, **status), **fields)
 
 
 DAY_SECONDS = 86_400

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from agentwatch.agents.found import Found, Key
+from agentwatch.agents.session_entry import Key, SessionEntry
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Places
 from tests.builders.machine.fake import FakeMachine
 
@@ -32,12 +32,12 @@ def places_of(machine: FakeMachine, environ: Mapping[str, str] | None = None) ->
     return Places({**machine.environ, **(environ or {})}, machine.home, os.getuid())
 
 
-def all_found(places: Places) -> dict[Key, Found]:
+def all_found(places: Places) -> dict[Key, SessionEntry]:
     """Return all sessions that are found at first."""
     return {found.key: found for batch in places.first() for found in batch}
 
 
-def found_in(machine: FakeMachine, environ: Mapping[str, str] | None = None) -> dict[Key, Found]:
+def found_in(machine: FakeMachine, environ: Mapping[str, str] | None = None) -> dict[Key, SessionEntry]:
     """Return all sessions of a machine."""
     return all_found(places_of(machine, environ))
 

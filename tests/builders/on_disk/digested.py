@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agentwatch.agents import Decoder
-from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.digest.reading import Tail, format_of
 from agentwatch.session.call import Place
@@ -16,13 +16,13 @@ from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session, calls_by_outcome
 
 
-def found(path: Path, agent: str = "claude", reach: Reach = Reach.LINES) -> Found:
+def found(path: Path, agent: str = "claude", reach: Reach = Reach.LINES) -> SessionEntry:
     """Return what a search finds of a file."""
     try:
         status = path.stat()
     except OSError:
-        return Found(agent, path.stem, path, 0, 0, reach=reach)
-    return Found(agent, path.stem, path, status.st_size, status.st_mtime_ns, status.st_ino, reach)
+        return SessionEntry(agent, path.stem, path, 0, 0, reach=reach)
+    return SessionEntry(agent, path.stem, path, status.st_size, status.st_mtime_ns, status.st_ino, reach)
 
 
 def digest_of(path: Path, agent: str = "claude") -> Digest:
@@ -36,7 +36,7 @@ def digest_of(path: Path, agent: str = "claude") -> Digest:
 
 def session_of(lines: Iterable[bytes], agent: str) -> Session:
     """Return the session after all of these lines, before it is closed."""
-    decoder, session, offset = Decoder(format_of(Found(agent, "", Path(), 0, 0))), Session(), 0
+    decoder, session, offset = Decoder(format_of(SessionEntry(agent, "", Path(), 0, 0))), Session(), 0
     for line in lines:
         if line.strip():
             events = decoder.decode(line)

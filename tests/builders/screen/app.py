@@ -24,7 +24,7 @@ from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.screen.widgets.line_view import CursorView, LineView
 from tests.builders.screen.lines import append
 from tests.conftest import RECORDINGS
@@ -209,7 +209,7 @@ async def opened(
     """Open a recording in the app; everything that is due is read and shown when this yields."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader)
-    app = AgentwatchApp(source, feed, HeldSignals(), config, replay, asked)
+    app = AgentwatchApp(source, feed, PendingSignals(), config, replay, asked)
     async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(app, feed, path, pilot)
         await stage.until(lambda: not feed.backlog(), "the end of the recording")

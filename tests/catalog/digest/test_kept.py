@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import OWN, Found, Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import OWN, Key, SessionEntry
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import kept, reading
@@ -162,7 +162,7 @@ def test_values_that_are_not_those_of_a_digest_are_none(tmp_path: Path) -> None:
     """An entry with a right checksum and wrong values is read from the session, and never raises."""
     from agentwatch.catalog.digest.digest import Digest
 
-    found = Found("claude", "a", tmp_path / "a.jsonl", 1, 2, 3)
+    found = SessionEntry("claude", "a", tmp_path / "a.jsonl", 1, 2, 3)
     identity = kept.identity_of(found, (), is_brief=False)
     assert identity is not None
     digests = kept.KeptDigests({"AGENTWATCH_HOME": str(tmp_path)})
@@ -223,7 +223,7 @@ def test_a_session_that_runs_is_read(listed: Listed, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Proc, "exists", lambda _: False)
     monkeypatch.setattr(Joins, "processes", None)
     rows = listed.rows()
-    unknown = {key for key, row in rows.items() if row.standing.state is State.UNKNOWN}
+    unknown = {key for key, row in rows.items() if row.status.state is State.UNKNOWN}
     assert len(unknown & listed.read) > 20
     same(rows, listed.as_read())
 

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import orjson
 import pytest
 
-from agentwatch.agents.found import Reach
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Reach
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.digest import reading as stored_digests
 from agentwatch.catalog.digest.digest import Turn
@@ -20,7 +20,7 @@ from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.evidence import facts_of
 from agentwatch.catalog.index_rows import TABLES, rows_of
 from agentwatch.catalog.repository import Repositories
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome
 from agentwatch.sources.stores import zstd
@@ -143,9 +143,9 @@ def test_a_session_of_which_nothing_is_read_is_unknown(
     monkeypatch.setattr(zstd, "_MODULES", ("no_such_module",))
     session = Tracked(found(path, "codex", Reach.STORE))
     session.read()
-    standing = session.judged(now_ms())
-    assert (standing.state, standing.ground) == (State.UNKNOWN, Ground.UNKNOWN)
-    assert standing.now.startswith("compressed with Zstandard: ")
+    status = session.judged(now_ms())
+    assert (status.state, status.ground) == (State.UNKNOWN, Ground.UNKNOWN)
+    assert status.now.startswith("compressed with Zstandard: ")
     assert facts_of(session, None, {}, {}, tmp_path).problem.startswith("it is compressed")
     row = dict(zip(TABLES["stored_session"], rows_of(session.found, Repositories()).session, strict=True))
     assert (row["outcome"], "it is compressed" in row["problem"]) == (None, True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import Metadata, Reach
+from agentwatch.agents.session_entry import Metadata, Reach
 from agentwatch.catalog.digest.digest import Turn
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.session.events import Outcome
@@ -112,11 +112,11 @@ def test_what_is_no_file_of_the_user_is_not_read(
 
 def test_a_file_in_the_place_of_another_is_read_from_its_beginning(path: Path) -> None:
     """Even if its bytes before the next line are the same."""
-    said = jsonl(claude.said("x" * 200))
-    append(path, said)
+    reported = jsonl(claude.said("x" * 200))
+    append(path, reported)
     tail, _ = tail_of(path)
     other = path.with_name("other")
-    other.write_bytes(jsonl(claude.user("Not it")).replace(b"Not it", b"Fix at") + said)
+    other.write_bytes(jsonl(claude.user("Not it")).replace(b"Not it", b"Fix at") + reported)
     append(other, jsonl(claude.call("c1")))
     os.replace(other, path)
     assert tail.update()

@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from agentwatch.agents.registry import hooked_agents
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.hooks.program import Program, is_own
 from agentwatch.catalog.reports import HookLogs
 from tests.conftest import case
@@ -120,8 +120,8 @@ def test_what_a_hook_notes_is_what_a_list_reads(program: Program) -> None:
                 fire(program, agent, event, given.encode())
                 found = HookLogs(program.folder, os.getuid())
                 found.refresh(time.time())
-                said = found.said.get((agent, SESSION))
-                assert (said and said.state) == state
+                reported = found.reported.get((agent, SESSION))
+                assert (reported and reported.state) == state
                 assert len(lines(program, agent)) == 1
                 shutil.rmtree(program.folder / agent)
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentwatch.agents.found import Found
+from agentwatch.agents.session_entry import SessionEntry
 from agentwatch.catalog.index import SessionIndex, Updated, update
 from agentwatch.catalog.places import Places
 from tests.builders.machine.fake import FakeMachine
@@ -21,12 +21,12 @@ class Indexed(NamedTuple):
     machine: FakeMachine
     path: Path
 
-    def found(self) -> list[Found]:
+    def found(self) -> list[SessionEntry]:
         """Return all sessions on the machine."""
         places = Places(self.machine.environ, self.machine.home, os.geteuid())
         return list({each.key: each for batch in places.first() for each in batch}.values())
 
-    def update(self, found: list[Found] | None = None) -> Updated:
+    def update(self, found: list[SessionEntry] | None = None) -> Updated:
         """Update the index."""
         with closing(SessionIndex(self.path, "1.0")) as index:
             return update(index, self.found() if found is None else found)
@@ -49,7 +49,7 @@ def rows(path: Path, query: str, *values: Any) -> list[tuple[Any, ...]]:
         return connection.execute(query, values).fetchall()
 
 
-def named(found: list[Found], names: Iterator[str] | list[str]) -> list[Found]:
+def named(found: list[SessionEntry], names: Iterator[str] | list[str]) -> list[SessionEntry]:
     """Return the sessions with these ids."""
     wanted = {*names}
     return [each for each in found if each.id in wanted]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.catalog.index import SessionIndex, index_path
 from agentwatch.catalog.index_rows import TABLES, VERSION, Rows, path_of
 from tests.builders.lines import completed, init, line, result, started, user
@@ -188,7 +188,7 @@ def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
     ) == [(command,)]
     # The path of a session is text, and bytes that are not UTF-8 become an escape.
     path = Path(os.fsdecode(b"/m-\xff/a.ndjson"))
-    assert path_of(Found("agentwatch", "a", path, 1, 1)) == "/m-\\udcff/a.ndjson"
+    assert path_of(SessionEntry("agentwatch", "a", path, 1, 1)) == "/m-\\udcff/a.ndjson"
 
 
 @pytest.mark.system

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, Request, RowLine
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Ground, Standing
+from agentwatch.catalog.session_status import Ground, SessionStatus
 
 NOW_MS = 1_795_301_454_020
 MINUTE_MS = 60_000
@@ -18,7 +18,7 @@ PLAIN = Row(
     agent="claude",
     id="",
     path=Path("/sessions"),
-    standing=Standing(State.WORKING, Ground.SAID),
+    status=SessionStatus(State.WORKING, Ground.SAID),
     seen_ms=NOW_MS - MINUTE_MS,
 )
 
@@ -27,7 +27,7 @@ def row(name: str, state: State = State.WORKING, *, ago_ms: int | None = MINUTE_
     """Return a row whose last line is some time old."""
     seen_ms = None if ago_ms is None else NOW_MS - ago_ms
     made = PLAIN._replace(
-        key=("claude", name), id=name, standing=Standing(state, Ground.SAID, seen_ms), seen_ms=seen_ms
+        key=("claude", name), id=name, status=SessionStatus(state, Ground.SAID, seen_ms), seen_ms=seen_ms
     )
     return made._replace(**facts)  # type: ignore[arg-type]
 
@@ -40,14 +40,14 @@ ASKING = row("s", State.ASKS)._replace(
     host="buildbox",
     title="Port the settings page",
     prompts="please port it\nand now the tests",
-    standing=Standing(State.ASKS, Ground.INFERRED, 1, "shell npm ci"),
+    status=SessionStatus(State.ASKS, Ground.INFERRED, 1, "shell npm ci"),
 )
 """A session that asks, with a word in each text."""
 
 
 def in_state(old: Row, state: State, now: str = "") -> Row:
     """Return a row in another state, which began now."""
-    return old._replace(standing=Standing(state, Ground.SAID, NOW_MS, now))
+    return old._replace(status=SessionStatus(state, Ground.SAID, NOW_MS, now))
 
 
 def shown(lines: list[Line] | tuple[Line, ...]) -> list[str]:

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import pytest
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.hiding import is_hidden, root
 from agentwatch.catalog.listing import FoldLine, Heading, Listing, Request, RowLine, Sort
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import ended_ms
 from agentwatch.catalog.row_filter import row_filter
-from agentwatch.catalog.standing import Group
+from agentwatch.catalog.session_status import Group
 from agentwatch.catalog.status import midnight
 from tests.catalog.listing.made_rows import DAY_MS, NOW_MS, in_state, row
 from tests.conftest import case
@@ -112,7 +112,7 @@ def test_no_row_moves_within_its_group() -> None:
 
 def stays(old: Row, new: Row) -> bool:
     """Return whether a session has to keep its place."""
-    is_read = old.standing.state is State.UNKNOWN and new.standing.state is not State.UNKNOWN
+    is_read = old.status.state is State.UNKNOWN and new.status.state is not State.UNKNOWN
     is_of_day = new.group is not Group.ENDED or midnight(ended_ms(old)) == midnight(ended_ms(new))
     return old.group is new.group and is_of_day and not is_read
 

@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.listing import Heading, Listing
 from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts, status_counts
-from agentwatch.catalog.standing import Ground, Group, Standing
+from agentwatch.catalog.session_status import Ground, Group, SessionStatus
 from agentwatch.catalog.status import midnight
 from tests.catalog.listing.made_rows import DAY_MS, MINUTE_MS, NOW_MS, row
 from tests.conftest import case
@@ -46,11 +46,11 @@ def test_only_real_ends_of_today_are_counted() -> None:
         row("cut", State.UNFINISHED, seen_ms=NOON_MS - 2 * HOUR_MS),
     ]
     assert counts(rows, NOON_MS).ended_today == 3
-    since = Standing(State.SUCCEEDED, Ground.SAID, NOON_MS)
+    since = SessionStatus(State.SUCCEEDED, Ground.SAID, NOON_MS)
     late = [
-        row("said", State.SUCCEEDED, seen_ms=NOON_MS - DAY_MS, standing=since),
-        row("seen", State.SUCCEEDED, seen_ms=NOON_MS, standing=since._replace(since_ms=NOON_MS - DAY_MS)),
-        row("only seen", State.SUCCEEDED, seen_ms=NOON_MS, standing=since._replace(since_ms=None)),
+        row("said", State.SUCCEEDED, seen_ms=NOON_MS - DAY_MS, status=since),
+        row("seen", State.SUCCEEDED, seen_ms=NOON_MS, status=since._replace(since_ms=NOON_MS - DAY_MS)),
+        row("only seen", State.SUCCEEDED, seen_ms=NOON_MS, status=since._replace(since_ms=None)),
     ]
     assert counts(late, NOON_MS).ended_today == 3
     others = [
@@ -78,7 +78,7 @@ def test_the_counts_are_those_of_the_list() -> None:
         row("since yesterday", State.FAILED, ago_ms=DAY_MS),
     ]
     listing = Listing()
-    listing.update([*rows[:-1], rows[-1]._replace(standing=Standing(State.SHELL, Ground.SAID, 1))], NOW_MS)
+    listing.update([*rows[:-1], rows[-1]._replace(status=SessionStatus(State.SHELL, Ground.SAID, 1))], NOW_MS)
     listing.update(rows, NOW_MS)
     headings = [line for line in listing.lines if isinstance(line, Heading)]
     shown = {line.group: line.count for line in headings}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.listing import FoldLine, Heading, Listing, Order, Request, RowLine, Sort, row_search
 from agentwatch.catalog.row_counts import counts
-from agentwatch.catalog.standing import Ground, Standing
+from agentwatch.catalog.session_status import Ground, SessionStatus
 from agentwatch.catalog.status import midnight
 from tests.catalog.listing.made_rows import (
     ASKING,
@@ -41,9 +41,11 @@ def test_the_groups_and_their_first_order() -> None:
     listing.update([first, third, second], NOW_MS)
     assert lines(listing)[1:] == ["a", "b", "c"]
     # A session without any time is at the end at first, and at the top of the next group.
-    bare = row("bare", State.UNKNOWN, ago_ms=None)._replace(standing=Standing(State.UNKNOWN, Ground.UNKNOWN))
+    bare = row("bare", State.UNKNOWN, ago_ms=None)._replace(
+        status=SessionStatus(State.UNKNOWN, Ground.UNKNOWN)
+    )
     listing = listed([bare, row("a")])
-    works = bare._replace(standing=Standing(State.WORKING, Ground.INFERRED))
+    works = bare._replace(status=SessionStatus(State.WORKING, Ground.INFERRED))
     listing.update([works, row("a")], NOW_MS)
     assert lines(listing) == ["# working 2", "bare", "a"]
     # Until then it is placed by the time of its file, which a copy or a backup may have changed.
@@ -107,8 +109,8 @@ def test_a_row_goes_to_the_top_of_another_group() -> None:
         row("y", State.FAILED, ago_ms=5 * MINUTE_MS),
     ]
     listing = listed(rows)
-    works = Standing(State.WORKING, Ground.INFERRED)
-    listing.update([rows[0], *(each._replace(standing=works) for each in rows[1:])], NOW_MS)
+    works = SessionStatus(State.WORKING, Ground.INFERRED)
+    listing.update([rows[0], *(each._replace(status=works) for each in rows[1:])], NOW_MS)
     assert lines(listing) == ["# working 3", "a", "y", "x"]
     # A session that had ended and goes on has a newer line, or the agent says since when it works.
     rows = [row("a"), row("x", State.FAILED, ago_ms=9), row("y", State.FAILED, ago_ms=9 * MINUTE_MS)]
@@ -124,7 +126,8 @@ def test_a_row_goes_to_the_top_of_another_group() -> None:
     ]
     listing = listed(rows)
     ended = [
-        each._replace(standing=Standing(State.UNFINISHED, Ground.INFERRED, each.seen_ms)) for each in rows[1:]
+        each._replace(status=SessionStatus(State.UNFINISHED, Ground.INFERRED, each.seen_ms))
+        for each in rows[1:]
     ]
     listing.update([rows[0], *ended], NOW_MS)
     assert lines(listing) == ["# ended 3", "c", "b", "a"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base import clock
 from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.row_filter import ROW_FIELDS, ROWS, row_filter, row_filter_offers, row_filter_problem

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.described import (
+from agentwatch.agents.description_files import (
     first_text,
     folder_in,
     id_in,

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from agentwatch.agents import databases
-from agentwatch.agents.found import Found, Reach
 from agentwatch.agents.opencode.store import database_at
+from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.catalog import places as places_module
 from agentwatch.catalog.tracked import Tracked
 from tests.builders.machine.fake import FakeMachine, fake_machine
@@ -109,7 +109,7 @@ def test_what_is_no_database_has_no_sessions(machine: FakeMachine, monkeypatch: 
             assert "opencode" not in {agent for agent, _ in found_in(machine)}
 
 
-def replaced(machine: FakeMachine, *statements: str) -> list[Found]:
+def replaced(machine: FakeMachine, *statements: str) -> list[SessionEntry]:
     """Return the sessions of a database of opencode that these statements make."""
     database(machine).unlink()
     change(database(machine), *statements)

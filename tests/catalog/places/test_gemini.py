@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.agents.found import Reach
+from agentwatch.agents.session_entry import Reach
 from agentwatch.catalog.places import PASS_S
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock, all_found, found_in, places_of, put

@@ -10,8 +10,8 @@ from typing import Any, Self
 import pytest
 
 from agentwatch.agents.claude.program import projects
-from agentwatch.agents.found import NO_METADATA, Found, Key
 from agentwatch.agents.places import Folder
+from agentwatch.agents.session_entry import NO_METADATA, Key, SessionEntry
 from agentwatch.catalog.places import PASS_S, Places, entries_of
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
@@ -148,7 +148,7 @@ def test_a_file_that_vanishes_while_it_is_read_is_no_error(
         assert found_in(machine) == {}
 
 
-def described(machine: FakeMachine, value: Any) -> dict[Key, Found]:
+def described(machine: FakeMachine, value: Any) -> dict[Key, SessionEntry]:
     """Return what is found where every description has a value of the wrong type in all its fields."""
     fields = (
         *("title", "description", "agentType", "model", "cwd", "lastUsedModel", "createdAtMs", "name"),

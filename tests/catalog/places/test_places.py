@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import Found, Metadata, Reach
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.places import Folder, Kind
+from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 from agentwatch.catalog import places
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Candidates, Places, entries_of, own_folder
 from agentwatch.session.session import Session
@@ -233,16 +233,16 @@ def test_a_large_folder_is_found_in_parts_newest_first(
 
 
 FOLDER = Folder("/x", Kind("cursor"))
-LINES = Found("cursor", "1", Path("/x/1.jsonl"), 10, 1)
-DOCUMENT = Found("cursor", "1", Path("/x/1.json"), 10, 9, reach=Reach.STORE)
-PACKED = Found("cursor", "1", Path("/x/1.jsonl.zst"), 10, 5, reach=Reach.STORE)
-LISTED = Found(
+LINES = SessionEntry("cursor", "1", Path("/x/1.jsonl"), 10, 1)
+DOCUMENT = SessionEntry("cursor", "1", Path("/x/1.json"), 10, 9, reach=Reach.STORE)
+PACKED = SessionEntry("cursor", "1", Path("/x/1.jsonl.zst"), 10, 5, reach=Reach.STORE)
+LISTED = SessionEntry(
     *("cursor", "1", Path("/x/meta"), 3, 7, 0, Reach.LISTED, "parent"),
     Metadata("Listed", True, "prompt", "/w", "main", "opus", 1, 2, is_archived=True),
 )
 
 
-def reported(*founds: Found) -> Found:
+def reported(*founds: SessionEntry) -> SessionEntry:
     """Return what is reported of a session that lies in these places."""
     candidates = Candidates()
     touched = set()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import Found, Reach
+from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Places
 from tests.builders.machine.fake import FakeMachine, fake_machine, save
 from tests.builders.machine.made import Story
@@ -17,7 +17,7 @@ from tests.builders.machine.searched import Clock, all_found, let_age, places_of
 from tests.conftest import case
 
 
-def within_a_minute(places: Places, clock: Clock) -> list[Found]:
+def within_a_minute(places: Places, clock: Clock) -> list[SessionEntry]:
     """Return what the looks of a full pass find."""
     return [
         each for _ in range(int(FULL_PASS_S / PASS_S)) for each in places.refresh(clock.after(PASS_S)).found

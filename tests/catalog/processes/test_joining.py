@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.agents.found import NO_METADATA, OWN, Found, Key
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import NO_METADATA, OWN, Key, SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.joining import processes_without_session, session_joins
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.catalog.tracked import Tracked, without_file
 from tests.conftest import case
 
@@ -25,17 +25,17 @@ def process(
     return Process(pid, 77, agent, began_ms, cwd)._replace(**more)
 
 
-def session(agent: str, session_id: str, cwd: str | None = "/repo", after_ms: int = 1000) -> Found:
+def session(agent: str, session_id: str, cwd: str | None = "/repo", after_ms: int = 1000) -> SessionEntry:
     """Return a session that has changed that long after `BEGAN`."""
     path = Path(f"/home/dev/sessions/rollout-{session_id}.jsonl")
     changed_ns = (BEGAN + after_ms) * 10**6
-    return Found(agent, session_id, path, 100, changed_ns, metadata=NO_METADATA._replace(cwd=cwd))
+    return SessionEntry(agent, session_id, path, 100, changed_ns, metadata=NO_METADATA._replace(cwd=cwd))
 
 
 def results(
-    founds: Iterable[Found],
+    founds: Iterable[SessionEntry],
     processes: Iterable[Process] = (),
-    said: Iterable[Said] = (),
+    reported: Iterable[StateReport] = (),
     cwds: Mapping[Key, str] | None = None,
     exact: Iterable[str] = (),
 ) -> dict[str, Result]:
@@ -43,7 +43,7 @@ def results(
     found = session_joins(
         founds,
         {each.pid: each for each in processes},
-        {(each.agent, each.session_id): each for each in said},
+        {(each.agent, each.session_id): each for each in reported},
         cwds or {},
         frozenset(exact),
     )
@@ -55,26 +55,32 @@ def test_what_the_agent_says_comes_first() -> None:
     # Two sessions in one folder belong to the processes that their records name.
     founds = [session("claude", "a"), session("claude", "b"), session("claude", "old")]
     processes = [process(1, "claude"), process(2, "claude")]
-    said = [Said("claude", "a", LIVE, 2), Said("claude", "b", LIVE, 1)]
-    assert results(founds, processes, said) == {"a": (LIVE, 2), "b": (LIVE, 1), "old": (DEAD, None)}
+    reported = [StateReport("claude", "a", LIVE, 2), StateReport("claude", "b", LIVE, 1)]
+    assert results(founds, processes, reported) == {"a": (LIVE, 2), "b": (LIVE, 1), "old": (DEAD, None)}
     # A session whose recorded process has ended may have been resumed in another.
-    founds, said = [session("claude", "a")], [Said("claude", "a", DEAD, 1)]
-    assert results(founds, [], said) == {"a": (DEAD, None)}
-    assert results(founds, [process(2, "claude")], said) == {"a": (LIVE, 2)}
+    founds, reported = [session("claude", "a")], [StateReport("claude", "a", DEAD, 1)]
+    assert results(founds, [], reported) == {"a": (DEAD, None)}
+    assert results(founds, [process(2, "claude")], reported) == {"a": (LIVE, 2)}
     # A session whose process cannot be checked is not dead.
-    assert results([session("claude", "a")], [], [Said("claude", "a", UNKNOWN, 5)]) == {"a": (UNKNOWN, None)}
+    assert results([session("claude", "a")], [], [StateReport("claude", "a", UNKNOWN, 5)]) == {
+        "a": (UNKNOWN, None)
+    }
     # The log of a hook remains when the agent has ended.
-    said = [Said("codex", "a", UNKNOWN)]
-    assert results([session("codex", "a")], [], said) == {"a": (DEAD, None)}
-    assert results([session("codex", "a")], [process(1, "codex")], said) == {"a": (LIVE, 1)}
+    reported = [StateReport("codex", "a", UNKNOWN)]
+    assert results([session("codex", "a")], [], reported) == {"a": (DEAD, None)}
+    assert results([session("codex", "a")], [process(1, "codex")], reported) == {"a": (LIVE, 1)}
     # Claude Code registers a session before its first prompt, when it has no file yet.
-    said = [Said("claude", "new", LIVE, 1), Said("claude", "gone", DEAD, 2), Said("codex", "hook", UNKNOWN)]
-    assert results([], [process(1, "claude")], said) == {"new": (LIVE, 1)}
-    assert [each.claim for each in said] == [LIVE, None, None]
+    reported = [
+        StateReport("claude", "new", LIVE, 1),
+        StateReport("claude", "gone", DEAD, 2),
+        StateReport("codex", "hook", UNKNOWN),
+    ]
+    assert results([], [process(1, "claude")], reported) == {"new": (LIVE, 1)}
+    assert [each.claim for each in reported] == [LIVE, None, None]
     # Without /proc, a record of another start than that of the process is not believed.
     began = 1_789_225_633_000
     shown = process(1, "claude", began_ms=began)._replace(began=0)
-    same = Said("claude", "a", LIVE, 1, "Sat Sep 12 15:07:13 2026")
+    same = StateReport("claude", "a", LIVE, 1, "Sat Sep 12 15:07:13 2026")
     other = same._replace(began="Sat Sep 12 15:07:14 2026")
     founds = [session("claude", "a", "/else", after_ms=-9000)]
     assert results(founds, [shown], [same]) == {"a": (LIVE, 1)}
@@ -102,8 +108,8 @@ def test_a_session_is_joined_by_its_folder() -> None:
     }
     # A session in which a hook has reported since is newer than its file.
     founds = [session("gemini", "a", after_ms=10), session("gemini", "b", after_ms=5000)]
-    said = [Said("gemini", "a", UNKNOWN, state=State.WORKING, since_ms=BEGAN + 6000)]
-    assert results(founds, [process(1, "gemini")], said) == {"a": (LIVE, 1), "b": (DEAD, 1)}
+    reported = [StateReport("gemini", "a", UNKNOWN, state=State.WORKING, since_ms=BEGAN + 6000)]
+    assert results(founds, [process(1, "gemini")], reported) == {"a": (LIVE, 1), "b": (DEAD, 1)}
     # A session that is the only one of two processes runs, but its process is not known.
     processes = [process(1, "pi"), process(2, "pi")]
     assert results([session("pi", "a")], processes) == {"a": (LIVE, None)}
@@ -138,11 +144,11 @@ def test_a_session_is_joined_by_its_folder() -> None:
     assert found == {"a": (LIVE, 1), "child": (LIVE, 1), "orphan": (DEAD, None)}
     # The agent that `run` has started has a session of its own beside the recording.
     founds = [session("agentwatch", "stem"), session("pi", "a")]
-    said = [Said("agentwatch", "stem", LIVE, 1)]
-    assert results(founds, [process(1, "pi")], said) == {"stem": (LIVE, 1), "a": (LIVE, 1)}
+    reported = [StateReport("agentwatch", "stem", LIVE, 1)]
+    assert results(founds, [process(1, "pi")], reported) == {"stem": (LIVE, 1), "a": (LIVE, 1)}
     # While the processes are not known, nothing is dead; what an agent says holds.
-    founds, said = [session("claude", "a"), session("claude", "b")], [Said("claude", "a", LIVE, 1)]
-    unknown = session_joins(founds, None, {("claude", "a"): said[0]}, {})
+    founds, reported = [session("claude", "a"), session("claude", "b")], [StateReport("claude", "a", LIVE, 1)]
+    unknown = session_joins(founds, None, {("claude", "a"): reported[0]}, {})
     assert unknown == {("claude", "a"): (LIVE, None), ("claude", "b"): (UNKNOWN, None)}
 
 
@@ -189,11 +195,15 @@ def test_who_may_show_a_session_of_a_daemon() -> None:
 DAEMON = process(9, "codex", "/", is_shared=True, arguments=("codex", "app-server", "--listen", "unix://"))
 
 
-def viewed(founds: Iterable[Found], loaded_ms: Mapping[str, int], *windows: Process) -> dict[str, object]:
+def viewed(
+    founds: Iterable[SessionEntry], loaded_ms: Mapping[str, int], *windows: Process
+) -> dict[str, object]:
     """Return for each session of the daemon whether a window may show it; None if that is a guess."""
-    said = [Said("codex", name, LIVE, 9, began_ms=BEGAN + at_ms) for name, at_ms in loaded_ms.items()]
+    reported = [
+        StateReport("codex", name, LIVE, 9, began_ms=BEGAN + at_ms) for name, at_ms in loaded_ms.items()
+    ]
     processes = {each.pid: each for each in (DAEMON, *windows)}
-    found = session_joins(founds, processes, {(each.agent, each.session_id): each for each in said}, {})
+    found = session_joins(founds, processes, {(each.agent, each.session_id): each for each in reported}, {})
     return {key[1]: None if each.is_guess else bool(each.viewer) for key, (_, each) in found.items() if each}
 
 
@@ -247,9 +257,9 @@ def test_what_codex_has_open_is_its_session() -> None:
     # If Codex says which sessions are open, a process whose folder is hidden leaves none unknown.
     founds = [session("codex", "a"), session("codex", "b")]
     processes = [process(1, "codex", None), process(9, "codex", None, is_shared=True)]
-    said = [Said("codex", "a", LIVE, 9)]
-    assert results(founds, processes, said, exact=["codex"]) == {"a": (LIVE, 9), "b": (DEAD, None)}
-    assert results(founds, processes, said) == {"a": (LIVE, 9), "b": (UNKNOWN, None)}
+    reported = [StateReport("codex", "a", LIVE, 9)]
+    assert results(founds, processes, reported, exact=["codex"]) == {"a": (LIVE, 9), "b": (DEAD, None)}
+    assert results(founds, processes, reported) == {"a": (LIVE, 9), "b": (UNKNOWN, None)}
     assert results(founds, processes[:1], exact=["codex"]) == {"a": (DEAD, None), "b": (DEAD, None)}
 
 
@@ -306,10 +316,12 @@ def test_a_process_of_opencode_has_its_database_open() -> None:
     assert results(founds, [server]) == {"ses_1": (UNKNOWN, None), "ses_2": (DEAD, None)}
 
 
-def starting(*processes: Process, said: Iterable[Said] = (), founds: Iterable[Found] = ()) -> list[str]:
+def starting(
+    *processes: Process, reported: Iterable[StateReport] = (), founds: Iterable[SessionEntry] = ()
+) -> list[str]:
     """Return the ids of the rows of processes without a session."""
     running = {each.pid: each for each in processes}
-    says = {(each.agent, each.session_id): each for each in said}
+    says = {(each.agent, each.session_id): each for each in reported}
     sessions = list(founds)
     lives = session_joins(sessions, running, says, {})
     cwds = {each.key: each.metadata.cwd or "" for each in sessions}
@@ -323,7 +335,7 @@ def test_a_process_in_a_terminal_that_has_written_nothing_is_a_row() -> None:
     assert starting(pi, founds=[session("pi", "old", after_ms=-9000)]) == ["pid-1"]
     none: dict[str, list[str]] = {
         "it has a session": starting(pi, founds=[session("pi", "a")]),
-        "a report names it": starting(pi, said=[Said("agentwatch", "stem", LIVE, 1)]),
+        "a report names it": starting(pi, reported=[StateReport("agentwatch", "stem", LIVE, 1)]),
         "it has no terminal": starting(process(1, "pi")),
         "it answers one prompt": starting(pi._replace(has_one_prompt=True)),
         "its folder is not shown": starting(pi._replace(cwd=None)),
@@ -341,17 +353,20 @@ def test_a_window_of_codex_has_a_row_until_its_daemon_has_its_session() -> None:
     editor = process(8, "codex", is_shared=True, arguments=("codex", "app-server"), opened_ms=BEGAN)
     editor = editor._replace(open_paths=("/x/rollout-edited.jsonl",))
     shown, old = session("codex", "shown"), session("codex", "old", after_ms=-60_000)
-    edited, loaded = session("codex", "edited"), [Said("codex", "shown", LIVE, 9, began_ms=BEGAN + 500)]
-    left = [Said("codex", "old", LIVE, 9, began_ms=BEGAN - 90_000)]
+    edited, loaded = (
+        session("codex", "edited"),
+        [StateReport("codex", "shown", LIVE, 9, began_ms=BEGAN + 500)],
+    )
+    left = [StateReport("codex", "old", LIVE, 9, began_ms=BEGAN - 90_000)]
     cases: dict[str, tuple[list[str], list[str]]] = {
         "nothing is loaded": (starting(window, DAEMON), ["pid-1"]),
         "no daemon runs yet": (starting(window), ["pid-1"]),
         "an editor has a session": (starting(window, DAEMON, editor, founds=[edited]), ["pid-1"]),
-        "a session of an earlier window": (starting(window, DAEMON, founds=[old], said=left), ["pid-1"]),
-        "its session": (starting(window, DAEMON, founds=[shown], said=loaded), []),
-        "its session, not found yet": (starting(window, DAEMON, editor, said=loaded), []),
+        "a session of an earlier window": (starting(window, DAEMON, founds=[old], reported=left), ["pid-1"]),
+        "its session": (starting(window, DAEMON, founds=[shown], reported=loaded), []),
+        "its session, not found yet": (starting(window, DAEMON, editor, reported=loaded), []),
         "its session, and another window": (
-            starting(window, DAEMON, window._replace(pid=2, cwd="/else"), founds=[shown], said=loaded),
+            starting(window, DAEMON, window._replace(pid=2, cwd="/else"), founds=[shown], reported=loaded),
             ["pid-2"],
         ),
     }
@@ -362,21 +377,21 @@ def test_a_window_of_codex_has_a_row_until_its_daemon_has_its_session() -> None:
 
 def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> None:
     """Codex loads a session when its window is ready, and writes it with the first prompt."""
-    key, loaded = ("codex", "new"), Said("codex", "new", LIVE, 9, began_ms=BEGAN + 500)
+    key, loaded = ("codex", "new"), StateReport("codex", "new", LIVE, 9, began_ms=BEGAN + 500)
     window = process(1, "codex", "/a")
     for others, cwd in (([], "/a"), ([process(2, "codex", "/a")], "/a"), ([process(2, "codex", "/b")], "")):
         with case(others):
             running = {each.pid: each for each in (DAEMON, window, *others)}
             session = Tracked(without_file(key, loaded))
-            session.said = loaded
+            session.reported = loaded
             session.join(*session_joins([session.found], running, {key: loaded}, {})[key])
             assert session.cwd == cwd
 
 
 def test_a_recording_whose_file_is_not_listed_yet_has_a_state() -> None:
     """Its process file may be read before its first line is: it has no arrival times then."""
-    key, begun = (OWN, "new"), Said(OWN, "new", LIVE, 9, began_ms=BEGAN)
+    key, begun = (OWN, "new"), StateReport(OWN, "new", LIVE, 9, began_ms=BEGAN)
     session = Tracked(without_file(key, begun))
-    session.said = begun
+    session.reported = begun
     session.join(LIVE, process(9, OWN))
     assert session.judged(BEGAN + 1000).state is State.STARTING

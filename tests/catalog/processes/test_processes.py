@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.processes import Command, Processes, _Agent
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.sources.proc import Proc, Stat
 from tests.catalog.started_agents import started
 from tests.conftest import case

@@ -15,7 +15,7 @@ import pytest
 
 from agentwatch.catalog import processes
 from agentwatch.catalog.processes import Processes
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.sources.proc import Proc
 from tests.catalog.started_agents import started
 from tests.conftest import case

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agentwatch.agents.found import Found
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import Digest, OpenCall, Turn
-from agentwatch.catalog.standing import Process, Standing
-from agentwatch.catalog.states import standing
+from agentwatch.catalog.session_status import Process, SessionStatus
+from agentwatch.catalog.states import status
 from agentwatch.session.events import ToolKind
 
 NOW_MS = 1_795_301_454_020
@@ -19,9 +19,9 @@ MINUTE_MS = 60_000
 Change = object
 
 
-def found(agent: str = "codex", parent: str | None = None) -> Found:
+def found(agent: str = "codex", parent: str | None = None) -> SessionEntry:
     """Return a session on disk."""
-    return Found(agent, "s1", Path("/sessions/s1.jsonl"), 1_000, NOW_MS * 10**6, parent=parent)
+    return SessionEntry(agent, "s1", Path("/sessions/s1.jsonl"), 1_000, NOW_MS * 10**6, parent=parent)
 
 
 def call(
@@ -58,23 +58,25 @@ def process(agent: str = "codex", *, child_ago_ms: int | None = None, children: 
     return Process(7, 1, agent, began_ms=began_ms, children=count, child_began_ms=child_began_ms)
 
 
-def said(state: State | None, *, agent: str = "claude", ago_ms: int = 3 * SECOND_MS, about: str = "") -> Said:
+def reported(
+    state: State | None, *, agent: str = "claude", ago_ms: int = 3 * SECOND_MS, about: str = ""
+) -> StateReport:
     """Return what an agent says about its session since some time."""
-    return Said(agent, "s1", Life.LIVE, state=state, since_ms=NOW_MS - ago_ms, about=about)
+    return StateReport(agent, "s1", Life.LIVE, state=state, since_ms=NOW_MS - ago_ms, about=about)
 
 
 def judged(
     digest: Digest | None,
     *,
     agent: str = "codex",
-    says: Said | None = None,
+    says: StateReport | None = None,
     runs: Process | None = None,
     life: Life = Life.LIVE,
     parent: str | None = None,
     now_ms: int = NOW_MS,
-) -> Standing:
+) -> SessionStatus:
     """Return the state of a session, which names the evidence that decided it."""
-    known = standing(found(agent, parent), digest, says, runs, life, now_ms)
+    known = status(found(agent, parent), digest, says, runs, life, now_ms)
     assert known.by
     return known
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentwatch.catalog.standing import Process
+from agentwatch.catalog.session_status import Process
 from agentwatch.catalog.states import (
     has_child_since,
     is_left_over,

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import pytest
 
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import Digest, OpenCall, Turn
-from agentwatch.catalog.standing import LIVE, Ground, Process, Standing
-from agentwatch.catalog.states import knowledge_of, may_ask, standing
+from agentwatch.catalog.session_status import LIVE, Ground, Process, SessionStatus
+from agentwatch.catalog.states import knowledge_of, may_ask, status
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import NOW_MS, found
 from tests.conftest import case
@@ -99,14 +99,19 @@ class Any:
             is_guess=self.of([False, False, True]),
         )
 
-    def said(self, agent: str) -> Said:
+    def reported(self, agent: str) -> StateReport:
         """Return what the agent says."""
         about = self.of(["", "permission", "question"])
-        return Said(agent, "s1", Life.LIVE, state=self.of(SAYABLE), since_ms=self.time(), about=about)
+        return StateReport(agent, "s1", Life.LIVE, state=self.of(SAYABLE), since_ms=self.time(), about=about)
 
 
 def assert_it_claims_no_more(
-    known: Standing, digest: Digest | None, says: Said | None, runs: Process | None, agent: str, life: Life
+    known: SessionStatus,
+    digest: Digest | None,
+    says: StateReport | None,
+    runs: Process | None,
+    agent: str,
+    life: Life,
 ) -> None:
     """Check a state of a session that is not a subagent against what is known."""
     assert known.by
@@ -152,9 +157,9 @@ def test_a_state_claims_no_more_than_is_known() -> None:
             for _ in range(1_500):
                 agent, life = some.of(AGENTS), some.of([*Life, Life.LIVE, Life.LIVE])
                 digest = some.of([None, some.digest(), some.digest()])
-                says = some.of([None, None, some.said(agent)])
+                says = some.of([None, None, some.reported(agent)])
                 runs = some.of([None, some.process(agent), some.process(agent)])
-                known = standing(found(agent), digest, says, runs, life, NOW_MS)
+                known = status(found(agent), digest, says, runs, life, NOW_MS)
                 assert_it_claims_no_more(known, digest, says, runs, agent, life)
                 states.add(known[:2])
             assert len(states) >= 14
@@ -167,7 +172,7 @@ def test_a_subagent_never_waits_for_a_prompt_after_its_answer() -> None:
             some = Any(seed)
             for _ in range(500):
                 agent, digest = some.of(AGENTS), some.digest()
-                known = standing(
+                known = status(
                     found(agent, "main"), digest, None, some.process(agent), some.of([*Life]), NOW_MS
                 )
                 if digest.turn is Turn.ENDED:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.claude.reported import record_of
-from agentwatch.agents.found import Found
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import SessionEntry
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.reading import Tail, apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.standing import Ground, Process, Standing
-from agentwatch.catalog.states import standing
+from agentwatch.catalog.session_status import Ground, Process, SessionStatus
+from agentwatch.catalog.states import status
 from tests.builders.captures import OWN, Captures
 from tests.catalog.states.cases import NOW_MS, found, process
 from tests.conftest import case
@@ -30,7 +30,7 @@ class Moment(NamedTuple):
 
     mark: str
     """What the user did last."""
-    known: Standing
+    known: SessionStatus
 
 
 def played(*, has_record: bool) -> Iterator[Moment]:
@@ -41,7 +41,7 @@ def played(*, has_record: bool) -> Iterator[Moment]:
     decoder = decoder_for(digest)
     lines = iter(FILE.read_bytes().splitlines())
     fields: dict[str, object] = {}
-    said: Said | None = None
+    reported: StateReport | None = None
     mark = "start"
     for text in TIMELINE.read_text().splitlines():
         if text.startswith("----"):
@@ -55,13 +55,13 @@ def played(*, has_record: bool) -> Iterator[Moment]:
                 fields.pop("waitingFor", None)
             record = record_of(fields, 1416)
             assert record is not None
-            said = record.said
+            reported = record.reported
         elif kind == "LINE" and rest.startswith(ID[:14]):
             apply_lines(digest, decoder, [next(lines)])
         else:
             continue
-        report = said if has_record else None
-        known = standing(session, digest, report, process("claude"), Life.LIVE, digest.seen_ms or NOW_MS)
+        report = reported if has_record else None
+        known = status(session, digest, report, process("claude"), Life.LIVE, digest.seen_ms or NOW_MS)
         yield Moment(mark, known)
     assert next(lines, None) is None
 
@@ -109,8 +109,8 @@ def test_a_row_says_what_is_asked_and_what_runs() -> None:
 
 def test_the_lines_alone_are_wrong_in_known_cases() -> None:
     """Without the record, a question seems to run at first, and Esc while the model thinks is not seen."""
-    said, shown = by_mark(has_record=True), by_mark(has_record=False)
-    last = {mark: (states[-1], shown[mark][-1]) for mark, states in said.items() if mark in shown}
+    reported, shown = by_mark(has_record=True), by_mark(has_record=False)
+    last = {mark: (states[-1], shown[mark][-1]) for mark, states in reported.items() if mark in shown}
     assert {mark: states for mark, states in last.items() if states[0] is not states[1]} == {
         "start": (A, W),
         "slow model then esc": (Y, W),
@@ -165,7 +165,7 @@ def test_a_captured_session_ends_as_it_did(captures: Captures, tmp_path: Path) -
             path = tmp_path / source.name
             path.write_bytes(source.read_bytes())
             agent = ended.file.partition("-")[0]
-            session = Found(
+            session = SessionEntry(
                 agent, "s1", path, path.stat().st_size, path.stat().st_mtime_ns, parent=ended.parent
             )
             tail = Tail(session)
@@ -173,10 +173,10 @@ def test_a_captured_session_ends_as_it_did(captures: Captures, tmp_path: Path) -
             tail.settle()
             assert tail.digest is not None
             now_ms = (tail.digest.seen_ms or 0) + 1_000
-            dead = standing(session, tail.digest, None, None, Life.DEAD, now_ms)
+            dead = status(session, tail.digest, None, None, Life.DEAD, now_ms)
             assert dead[:2] == (ended.dead, ended.ground)
             assert dead.now == ended.now
             process = Process(1, 1, agent, began_ms=tail.digest.began_ms)
-            assert standing(session, tail.digest, None, process, Life.LIVE, now_ms).state is ended.live
-            other_host = standing(session, tail.digest, None, None, Life.UNKNOWN, now_ms)
+            assert status(session, tail.digest, None, process, Life.LIVE, now_ms).state is ended.live
+            other_host = status(session, tail.digest, None, None, Life.UNKNOWN, now_ms)
             assert other_host.state is (ended.dead if ended.parent else State.UNKNOWN)

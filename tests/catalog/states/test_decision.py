@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentwatch.agents.found import Metadata
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import Metadata
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import Digest, Turn
-from agentwatch.catalog.standing import LIVE, Ground, Group, Standing
-from agentwatch.catalog.states import standing
+from agentwatch.catalog.session_status import LIVE, Ground, Group, SessionStatus
+from agentwatch.catalog.states import status
 from agentwatch.session.events import Outcome, ToolKind
 from tests.catalog.states.cases import (
     MINUTE_MS,
@@ -19,7 +19,7 @@ from tests.catalog.states.cases import (
     found,
     judged,
     process,
-    said,
+    reported,
     working,
 )
 from tests.conftest import case
@@ -42,7 +42,7 @@ def test_a_question_that_the_lines_show_is_certain() -> None:
     """Where each question is logged, the session asks or works, and nothing is inferred."""
     # Copilot writes each question before its answer: the session asks, and may ring.
     digest = replace(working(call()), asked="shell npm ci", asked_ms=NOW_MS - 9)
-    known = judged(digest, agent="copilot", says=said(None, agent="copilot"), runs=CHILDLESS)
+    known = judged(digest, agent="copilot", says=reported(None, agent="copilot"), runs=CHILDLESS)
     assert known[:5] == (State.ASKS, Ground.SAID, NOW_MS - 9, "shell npm ci", NOW_MS - 9)
     # A form with questions waits for the user by its nature.
     digest = working(call(ToolKind.OTHER, "Which database?", asks=True))
@@ -50,7 +50,7 @@ def test_a_question_that_the_lines_show_is_certain() -> None:
     assert known[:2] == (State.ASKS, Ground.SAID)
     assert (known.now, known.since_ms) == ("Tool Which database?", NOW_MS - 5 * SECOND_MS)
     # Where each question is logged, a command without a child was not asked about.
-    known = judged(working(call()), agent="copilot", says=said(None, agent="copilot"), runs=CHILDLESS)
+    known = judged(working(call()), agent="copilot", says=reported(None, agent="copilot"), runs=CHILDLESS)
     assert known[:2] == (State.WORKING, Ground.SAID)
 
 
@@ -75,7 +75,7 @@ def test_a_command_seems_to_ask_while_it_has_no_child() -> None:
     assert judged(digest, runs=process(child_ago_ms=100)).state is State.WORKING
     # Nobody could answer a run with one prompt, such as `codex exec`.
     assert judged(replace(working(call()), is_one_liner=True), runs=CHILDLESS).state is State.WORKING
-    says = said(None)._replace(is_one_liner=True)
+    says = reported(None)._replace(is_one_liner=True)
     assert judged(working(call()), says=says, runs=CHILDLESS).state is State.WORKING
     # Lines from the future are news: nothing is quiet, and no question is inferred.
     digest = working(call(ago_ms=-MINUTE_MS), seen_ago_ms=-MINUTE_MS)
@@ -96,7 +96,7 @@ def test_a_turn_that_has_ended_is_the_users() -> None:
     stopped = ended(working(), outcome=Outcome.CANCELLED)
     assert judged(stopped)[:4:3] == (State.TURN_FAILED, "cancelled")
     # A session that is open and has no prompt yet is the user's turn, since it began.
-    says = said(None, agent="copilot")._replace(began_ms=9)
+    says = reported(None, agent="copilot")._replace(began_ms=9)
     assert judged(None, agent="copilot", says=says)[:3] == (State.YOUR_TURN, Ground.SAID, 9)
     known = judged(Digest(is_whole=True), runs=CHILDLESS)
     assert known[:3] == (State.YOUR_TURN, Ground.INFERRED, None)
@@ -123,12 +123,15 @@ def test_a_session_of_a_daemon_may_be_on_no_screen() -> None:
     }
     for name, (digest, state, expected) in cases.items():
         with case(name):
-            says = said(state, agent="codex")
+            says = reported(state, agent="codex")
             assert judged(digest, says=says, runs=left)[:2] == expected
             if state is not None:
                 assert judged(digest, says=says, runs=left._replace(viewer=1))[:2] == (state, Ground.SAID)
     # If a process may have left a session for another one, what its lines say is marked as a guess.
-    guess, hook = process()._replace(is_guess=True), said(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS)
+    guess, hook = (
+        process()._replace(is_guess=True),
+        reported(State.YOUR_TURN, agent="codex", ago_ms=MINUTE_MS),
+    )
     assert judged(DONE, runs=guess)[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, runs=guess, says=hook)[:2] == (State.YOUR_TURN, Ground.SAID)
     shared = guess._replace(is_shared=True, viewer=1)
@@ -167,7 +170,7 @@ def test_gemini_ends_its_turns_in_silence() -> None:
     old = replace(ANSWERED, seen_ms=NOW_MS - 10 * MINUTE_MS)
     for digest in (ANSWERED, old, working(seen_ago_ms=10 * MINUTE_MS)):
         for agent in (CHILDLESS, None):
-            known = standing(found("gemini"), digest, None, agent, Life.LIVE, NOW_MS, has_subagent=True)
+            known = status(found("gemini"), digest, None, agent, Life.LIVE, NOW_MS, has_subagent=True)
             assert known[:2] == (State.WORKING, Ground.INFERRED)
 
 
@@ -235,7 +238,9 @@ def test_a_session_without_a_process_has_ended_as_its_lines_say() -> None:
             assert known.since_ms == (digest.turn_ms if digest.turn is Turn.ENDED else digest.seen_ms)
     for said_last in sorted(LIVE):
         with case(said_last):
-            known = judged(working(call(target="make")), agent="claude", says=said(said_last), life=Life.DEAD)
+            known = judged(
+                working(call(target="make")), agent="claude", says=reported(said_last), life=Life.DEAD
+            )
             assert (known.state, known.now) == (State.UNFINISHED, "Tool make")
             assert known.group is Group.ENDED
 
@@ -245,13 +250,13 @@ def test_nothing_is_claimed_about_what_cannot_be_seen() -> None:
     shown = ((None, ""), (working(call()), "pytest -q"), (DONE, "Shall I push?"), (BROKEN, ""))
     for digest, now in shown:
         with case(now):
-            known = judged(digest, says=said(State.ASKS), runs=CHILDLESS, life=Life.UNKNOWN)
+            known = judged(digest, says=reported(State.ASKS), runs=CHILDLESS, life=Life.UNKNOWN)
             assert known[:2] == (State.UNKNOWN, Ground.UNKNOWN)
             assert (known.group, known.now) == (Group.ENDED, now)
     # Of a session whose lines cannot be read, only the process is known.
     assert judged(None)[:2] == (State.UNKNOWN, Ground.UNKNOWN)
     listed = found("amp")._replace(metadata=Metadata(changed_ms=5))
-    assert standing(listed, None, None, None, Life.DEAD, NOW_MS)[:3] == (State.UNKNOWN, Ground.UNKNOWN, 5)
+    assert status(listed, None, None, None, Life.DEAD, NOW_MS)[:3] == (State.UNKNOWN, Ground.UNKNOWN, 5)
     # The lines of some agents do not say whether they work, nor how they ended.
     looking = replace(working(call()), last_text="Looking.")
     for agent in ("cursor", "amp"):
@@ -292,11 +297,13 @@ def test_a_subagent_has_one_turn() -> None:
         assert judged(working(call()), agent=agent, runs=CHILDLESS, parent="main").state is state
 
 
-def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size: int = 1) -> Standing:
+def recorded(digest: Digest | None, *, has_one_prompt: bool | None = None, size: int = 1) -> SessionStatus:
     """Return the state of a recording that is being written."""
     session = found("agentwatch")._replace(size=size)
-    says = Said("agentwatch", "s1", Life.LIVE, began_ms=NOW_MS - MINUTE_MS, has_one_prompt=has_one_prompt)
-    return standing(session, digest, says, None, Life.LIVE, NOW_MS)
+    says = StateReport(
+        "agentwatch", "s1", Life.LIVE, began_ms=NOW_MS - MINUTE_MS, has_one_prompt=has_one_prompt
+    )
+    return status(session, digest, says, None, Life.LIVE, NOW_MS)
 
 
 def test_a_recording_without_a_line_is_starting() -> None:
@@ -324,11 +331,11 @@ def test_a_command_with_one_prompt_has_no_turn_of_the_users() -> None:
     assert recorded(working_on, has_one_prompt=True).state is State.WORKING
     # A session in the agent's own file is over with its turn, whatever a hook has said last.
     runs = process()._replace(has_one_prompt=True)
-    says = said(State.YOUR_TURN, agent="codex")
+    says = reported(State.YOUR_TURN, agent="codex")
     for report in (None, says):
         assert judged(DONE, runs=runs, says=report)[:2] == (State.SUCCEEDED, Ground.SAID)
     assert judged(BROKEN, runs=runs).state is State.FAILED
-    for lock in (None, said(None, agent="codex")):
+    for lock in (None, reported(None, agent="codex")):
         assert judged(None, runs=runs, says=lock)[:2] == (State.STARTING, Ground.INFERRED)
-    asks = said(State.ASKS, agent="codex")
+    asks = reported(State.ASKS, agent="codex")
     assert judged(working(call()), runs=runs, says=asks).state is State.ASKS

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agentwatch.agents.found import OWN, Metadata
 from agentwatch.agents.registry import hooked_agents
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import OWN, Metadata
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.evidence import Facts, Proof, Weight, evidence, facts_of
 from agentwatch.catalog.hooks.plan import Hooks
-from agentwatch.catalog.standing import UNKNOWN, Basis, Ground, Process, Standing
-from agentwatch.catalog.states import standing
+from agentwatch.catalog.session_status import UNKNOWN, Basis, Ground, Process, SessionStatus
+from agentwatch.catalog.states import status
 from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import KnownLimits
@@ -30,7 +30,7 @@ from tests.catalog.states.cases import (
     ended,
     found,
     process,
-    said,
+    reported,
     working,
 )
 from tests.catalog.states.test_any_session import AGENTS
@@ -50,7 +50,7 @@ class Case(NamedTuple):
     outweighed: list[str] = []
     missing: list[str] = []
     agent: str = "codex"
-    says: Said | None = None
+    says: StateReport | None = None
     runs: Process | None = None
     life: Life = Life.LIVE
     facts: dict[str, Any] = {}
@@ -77,7 +77,7 @@ NO_END = "The rest of the turn, which was not written before the process ended."
 IS_OPEN = "The agent reports that the session is open, and it would report a question. [file /r/7.json]"
 REFUSED = f"A usage limit has refused the last request. It does not say until when. [{FILE}]"
 TURN = "The agent reports “your turn”. [file /r/7.json]"
-HOOK = Said(
+HOOK = StateReport(
     "codex",
     "s1",
     Life.UNKNOWN,
@@ -86,7 +86,7 @@ HOOK = Said(
     about="permission",
     source="hook /h/s1.log",
 )
-RECORD = said(State.YOUR_TURN)._replace(pid=7, source="file /r/7.json")
+RECORD = reported(State.YOUR_TURN)._replace(pid=7, source="file /r/7.json")
 TWO = [process()._replace(pid=101), process()._replace(pid=102)]
 WHICH = "A report of codex that says which process has which session."
 RECORDING = "A recording: agentwatch run knows the process that it starts."
@@ -95,7 +95,7 @@ SHARED = process()._replace(is_shared=True, viewer=0)
 IN_FOLDER = "The process runs in the folder of this session"
 
 
-def reported(reason: str) -> str:
+def report_left(reason: str) -> str:
     """Return the sentences about a report that does not count."""
     return f"The agent reports “your turn”. {reason} [file /r/7.json]"
 
@@ -118,7 +118,7 @@ CASES = [
         "the process of the record has ended",
         DONE,
         [ENDED, "The process that the agent's record names has ended. [process 7]"],
-        [reported("It counts only while a process has this session.")],
+        [report_left("It counts only while a process has this session.")],
         agent="claude",
         says=RECORD._replace(life=Life.DEAD),
         life=Life.DEAD,
@@ -201,7 +201,7 @@ CASES = [
         "in a container",
         None,
         ["The process that the agent's record names is on another machine or in a container. [process 7]"],
-        [reported("It counts only while a process is known to have this session.")],
+        [report_left("It counts only while a process is known to have this session.")],
         ["The list of processes where the process runs."],
         agent="claude",
         says=RECORD._replace(life=Life.UNKNOWN),
@@ -238,7 +238,7 @@ CASES = [
         "no terminal shows it",
         DONE,
         [ENDED, "The process is a daemon, and no terminal shows the session. [process 7]", NAMED],
-        [reported("It counts only while a terminal shows the session.")],
+        [report_left("It counts only while a terminal shows the session.")],
         says=RECORD._replace(agent="codex"),
         runs=SHARED,
     ),
@@ -246,7 +246,7 @@ CASES = [
         "one prompt",
         DONE,
         [ENDED, "The command answers one prompt, and ends. [process 7]", NAMED],
-        [reported("The command answers one prompt, and has no turn of yours.")],
+        [report_left("The command answers one prompt, and has no turn of yours.")],
         agent="claude",
         says=RECORD,
         runs=process("claude")._replace(has_one_prompt=True),
@@ -255,7 +255,7 @@ CASES = [
         "one prompt, and a call",
         working(call()),
         [OPEN_CALL, IS_OPEN, CHILD, NAMED],
-        [reported("The command answers one prompt, and has no turn of yours.")],
+        [report_left("The command answers one prompt, and has no turn of yours.")],
         agent="claude",
         says=RECORD,
         runs=process("claude", child_ago_ms=4_900)._replace(has_one_prompt=True),
@@ -288,7 +288,7 @@ CASES = [
             "agentwatch records the process, which runs. [process 7]",
         ],
         agent=OWN,
-        says=said(None, agent=OWN)._replace(pid=7, has_one_prompt=True),
+        says=reported(None, agent=OWN)._replace(pid=7, has_one_prompt=True),
     ),
     Case(
         "a recording whose command is not known",
@@ -299,7 +299,7 @@ CASES = [
             "agentwatch records the process, which runs. [process 7]",
         ],
         agent=OWN,
-        says=said(None, agent=OWN)._replace(pid=7),
+        says=reported(None, agent=OWN)._replace(pid=7),
     ),
     Case(
         "a recording without locks",
@@ -561,9 +561,9 @@ CASES = [
 def proofs_of(one: Case) -> list[Proof]:
     """Return the evidence for the state of a session."""
     session = found(one.agent, one.parent)
-    known = standing(session, one.digest, one.says, one.runs, one.life, NOW_MS, has_subagent=one.has_subagent)
+    known = status(session, one.digest, one.says, one.runs, one.life, NOW_MS, has_subagent=one.has_subagent)
     facts = Facts(session, one.digest, one.says, one.runs, one.life)._replace(**one.facts)
-    return evidence(row()._replace(standing=known), facts, NOW_MS)
+    return evidence(row()._replace(status=known), facts, NOW_MS)
 
 
 def sentences(proofs: list[Proof], weight: Weight) -> list[str]:
@@ -634,15 +634,15 @@ def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
         (Basis.TURN, None, NOW_MS - MINUTE_MS + 1_000),
         (Basis.QUESTION, None, NOW_MS - 4_000),
         (Basis.LIMIT, None, NOW_MS - 3_000),
-        (Basis.PROCESS, said(None, agent=OWN)._replace(began_ms=NOW_MS - 7_000), NOW_MS - 7_000),
+        (Basis.PROCESS, reported(None, agent=OWN)._replace(began_ms=NOW_MS - 7_000), NOW_MS - 7_000),
     ):
         with case(basis):
             facts = Facts(found(OWN), digest, says, None, Life.LIVE, skew_ms=1_000)
-            known = Standing(State.SUCCEEDED, Ground.SAID, NOW_MS - 3_000, by=(basis,))
-            proof, *_ = evidence(row()._replace(standing=known), facts, NOW_MS)
+            known = SessionStatus(State.SUCCEEDED, Ground.SAID, NOW_MS - 3_000, by=(basis,))
+            proof, *_ = evidence(row()._replace(status=known), facts, NOW_MS)
             assert (proof.since_ms, proof.source) == (expected, FILE)
-    known = Standing(State.QUIET, Ground.INFERRED, by=(Basis.SILENCE,))
-    silence, *_ = evidence(row()._replace(standing=known), facts, NOW_MS)
+    known = SessionStatus(State.QUIET, Ground.INFERRED, by=(Basis.SILENCE,))
+    silence, *_ = evidence(row()._replace(status=known), facts, NOW_MS)
     assert silence.what.startswith("Nothing was written for 0:04.")
 
 
@@ -654,8 +654,8 @@ def test_no_call_of_a_replayed_stream_is_of_an_earlier_process() -> None:
     session.process, session.life = process(), Life.LIVE
     assert session.skew_ms
     facts = facts_of(session, None, {}, {}, Path("/"))
-    known = Standing(State.WORKING, Ground.SAID, by=(Basis.CALL,))
-    proofs = evidence(row()._replace(standing=known), facts, NOW_MS)
+    known = SessionStatus(State.WORKING, Ground.SAID, by=(Basis.CALL,))
+    proofs = evidence(row()._replace(status=known), facts, NOW_MS)
     assert {each.what for each in proofs if "pytest" in each.what} == {
         "The call “Tool pytest -q” has no result."
     }
@@ -669,11 +669,11 @@ def test_evidence_is_found_for_any_session() -> None:
             for _ in range(100):
                 agent, life = some.of(AGENTS), some.of([*Life, Life.LIVE, Life.LIVE])
                 digest = some.of([None, some.digest(), some.digest()])
-                says = some.of([None, None, some.said(agent)])
+                says = some.of([None, None, some.reported(agent)])
                 runs = some.of([None, some.process(agent), some.process(agent)])
                 has_subagent = some.of([False, False, True])
-                known = standing(found(agent), digest, says, runs, life, NOW_MS, has_subagent=has_subagent)
-                shown = row()._replace(standing=known)
+                known = status(found(agent), digest, says, runs, life, NOW_MS, has_subagent=has_subagent)
+                shown = row()._replace(status=known)
                 proofs = evidence(shown, Facts(found(agent), digest, says, runs, life), NOW_MS)
                 assert proofs[0].weight is Weight.DECIDED
                 assert all(each.what.endswith(".") for each in proofs)
@@ -702,7 +702,7 @@ def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> Non
     lost = evidence(remote._replace(lost_ms=NOW_MS - 90), None, NOW_MS)
     assert lost[0] == Proof("Nothing arrives from build1.", place, NOW_MS - 90)
     assert lost[1].weight is Weight.OUTWEIGHED
-    unread = evidence(remote._replace(standing=UNKNOWN), None, NOW_MS)
+    unread = evidence(remote._replace(status=UNKNOWN), None, NOW_MS)
     assert unread[0].what == "build1 reports no state."
 
 

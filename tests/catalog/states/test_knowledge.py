@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentwatch.agents.found import Found
 from agentwatch.agents.program import CHANGES
-from agentwatch.agents.reported import Life, State
+from agentwatch.agents.session_entry import SessionEntry
+from agentwatch.agents.state_report import Life, State
 from agentwatch.catalog import states
 from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.standing import UNKNOWN, Ground, Process, Standing
+from agentwatch.catalog.session_status import UNKNOWN, Ground, Process, SessionStatus
 from agentwatch.catalog.states import Steady, knowledge_of, may_ask
 from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
@@ -117,8 +117,8 @@ def test_all_words_are_bounded() -> None:
 
 
 KEY = ("codex", "s1")
-RUNS = Standing(State.WORKING, Ground.INFERRED, now="make")
-GUESS = Standing(State.ASKS, Ground.INFERRED, now="make (no child process)")
+RUNS = SessionStatus(State.WORKING, Ground.INFERRED, now="make")
+GUESS = SessionStatus(State.ASKS, Ground.INFERRED, now="make (no child process)")
 
 
 def test_an_inferred_question_must_last_for_a_second() -> None:
@@ -175,12 +175,12 @@ def test_another_look_is_needed_only_where_it_may_show_no_question(tmp_path: Pat
         file = tmp_path / f"{name}.jsonl"
         lines = [qwen.user("Go", uuid="u"), qwen.call("c", name) | {"uuid": "a", "parentUuid": "u"}]
         file.write_text("".join(json.dumps(each) + "\n" for each in lines))
-        found = Found("qwen", "s", file, file.stat().st_size, 0)
+        found = SessionEntry("qwen", "s", file, file.stat().st_size, 0)
         for (why, facts), is_doubtful in zip(agents.items(), doubts, strict=True):
             with case((name, why)):
                 session = Tracked(found)
                 session.read()
                 process = Process(1, 1, "qwen", qwen.AT_MS - 1_000)._replace(**facts)
                 session.join(Life.LIVE, process)
-                session.standing = session.judged(qwen.AT_MS + 30_000)
+                session.status = session.judged(qwen.AT_MS + 30_000)
                 assert session.is_doubtful(qwen.AT_MS + 30_000) is is_doubtful

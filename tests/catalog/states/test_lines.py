@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.found import Found
-from agentwatch.agents.reported import Life, State
+from agentwatch.agents.session_entry import SessionEntry
+from agentwatch.agents.state_report import Life, State
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.standing import Ground, Group, Standing
-from agentwatch.catalog.states import standing
-from tests.catalog.states.cases import NOW_MS, process, said
+from agentwatch.catalog.session_status import Ground, Group, SessionStatus
+from agentwatch.catalog.states import status
+from tests.catalog.states.cases import NOW_MS, process, reported
 
 AT = "2026-11-21T22:50:54.020Z"
 """The time NOW_MS, as agents write it."""
@@ -23,7 +23,7 @@ class Played:
     """A session whose lines are written one by one, at NOW_MS."""
 
     def __init__(self, agent: str) -> None:
-        self.found = Found(agent, "s1", Path("/s1.jsonl"), 0, 0)
+        self.found = SessionEntry(agent, "s1", Path("/s1.jsonl"), 0, 0)
         self.digest = digest_of(self.found, format_of(self.found))
         self.digest.is_whole = True
         self._decoder = decoder_for(self.digest)
@@ -33,12 +33,14 @@ class Played:
         line = {"type": kind, "timestamp": AT, key: fields}
         apply_lines(self.digest, self._decoder, [json.dumps(line).encode()])
 
-    def after(self, seconds: int, *, child_ago_ms: int | None = None, life: Life = Life.LIVE) -> Standing:
+    def after(
+        self, seconds: int, *, child_ago_ms: int | None = None, life: Life = Life.LIVE
+    ) -> SessionStatus:
         """Return the state some seconds later; a child of the agent may have begun."""
-        report = said(None) if self.found.agent == "copilot" else None
+        report = reported(None) if self.found.agent == "copilot" else None
         now_ms = NOW_MS + 1000 * seconds
         runs = process(self.found.agent, child_ago_ms=child_ago_ms)
-        return standing(self.found, self.digest, report, runs, life, now_ms)
+        return status(self.found, self.digest, report, runs, life, now_ms)
 
 
 def codex() -> Played:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.standing import Ground, Group
+from agentwatch.catalog.session_status import Ground, Group
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import KnownLimits
 from tests.catalog.states.cases import (
@@ -17,7 +17,7 @@ from tests.catalog.states.cases import (
     ended,
     judged,
     process,
-    said,
+    reported,
     working,
 )
 from tests.conftest import case
@@ -32,10 +32,10 @@ def test_what_a_live_agent_says_wins() -> None:
     for state in (State.WORKING, State.ASKS, State.YOUR_TURN, State.SHELL):
         for digest in (None, working(), working(call()), DONE, Digest()):
             with case((state, digest)):
-                known = judged(digest, agent="claude", says=said(state), runs=CHILDLESS)
+                known = judged(digest, agent="claude", says=reported(state), runs=CHILDLESS)
                 assert known[:3] == (state, Ground.SAID, NOW_MS - 3 * SECOND_MS)
     # An old Claude Code has no record; a lock of Codex says that the session is open, not what it does.
-    for agent, says in (("claude", None), ("codex", said(None)), ("codex", None)):
+    for agent, says in (("claude", None), ("codex", reported(None)), ("codex", None)):
         with case((agent, says)):
             known = judged(working(call()), agent=agent, says=says, runs=CHILDLESS)
             assert known[:2] == (State.ASKS, Ground.INFERRED)
@@ -44,11 +44,11 @@ def test_what_a_live_agent_says_wins() -> None:
 def test_an_idle_agent_may_have_failed_or_wait_for_a_limit() -> None:
     """The registry says idle after an error too; the lines say what the last turn came to."""
     # Esc while Claude thinks writes nothing: the turn seems open for ever, and the registry says idle.
-    known = judged(working(), agent="claude", says=said(State.YOUR_TURN))
+    known = judged(working(), agent="claude", says=reported(State.YOUR_TURN))
     assert known.state is State.YOUR_TURN
     assert known.ground is Ground.SAID
     # The registry says idle after an error too; the lines say that it was one.
-    known = judged(BROKEN, agent="claude", says=said(State.YOUR_TURN))
+    known = judged(BROKEN, agent="claude", says=reported(State.YOUR_TURN))
     assert known[:2] == (State.TURN_FAILED, Ground.SAID)
     assert known.now == "usage limit"
     # The registry says idle, or busy for long; the lines say that a limit refused the request.
@@ -58,19 +58,19 @@ def test_an_idle_agent_may_have_failed_or_wait_for_a_limit() -> None:
         (working(seen_ago_ms=10 * MINUTE_MS), State.WORKING, State.WORKING),
     ):
         waits = replace(digest, limits=refused)
-        known = judged(waits, agent="claude", says=said(state))
+        known = judged(waits, agent="claude", says=reported(state))
         assert (known.state, known.ground, known.until_ms) == (State.LIMITED, Ground.SAID, NOW_MS + MINUTE_MS)
-        over = judged(waits, agent="claude", says=said(state), now_ms=NOW_MS + MINUTE_MS)
+        over = judged(waits, agent="claude", says=reported(state), now_ms=NOW_MS + MINUTE_MS)
         assert over.state is otherwise
     # A shell that still runs is shown as such, in the group of the user's turn.
-    known = judged(DONE, agent="claude", says=said(State.SHELL))
+    known = judged(DONE, agent="claude", says=reported(State.SHELL))
     assert (known.state, known.group, known.now) == (State.SHELL, Group.YOUR_TURN, "Shall I push?")
 
 
 def test_a_reported_question_has_the_words_of_the_lines() -> None:
     """The row names the call or the question, as soon as its line is written."""
     # The registry waits before the line of the call comes: first the kind of the question is shown.
-    waits = said(State.ASKS, about="permission")
+    waits = reported(State.ASKS, about="permission")
     assert judged(working(), agent="claude", says=waits).now == "permission"
     done = call(ToolKind.READ, "a.py", call_id="c0")
     asks = judged(working(done, call(target="rm -rf build")), agent="claude", says=waits)
@@ -79,42 +79,43 @@ def test_a_reported_question_has_the_words_of_the_lines() -> None:
     # With parallel calls the row shows the oldest, and how many others it may be.
     digest = working(call(target="ls"), call(ToolKind.EDIT, "a.py", call_id="c2"))
     assert (
-        judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls or 1 more"
+        judged(digest, agent="claude", says=reported(State.ASKS, about="permission")).now
+        == "Tool ls or 1 more"
     )
     # A subagent's own call asks, not the call that started it.
     digest = working(call(ToolKind.DELEGATE, "count"), call(target="ls", call_id="c2", agent="c1"))
-    assert judged(digest, agent="claude", says=said(State.ASKS, about="permission")).now == "Tool ls"
+    assert judged(digest, agent="claude", says=reported(State.ASKS, about="permission")).now == "Tool ls"
     # A logged question has more words than the registry; its time counts if the agent says none.
     digest = replace(working(), asked="AskUserQuestion Which database?", asked_ms=NOW_MS - 9)
-    says = said(State.ASKS, about="question")._replace(since_ms=None)
+    says = reported(State.ASKS, about="question")._replace(since_ms=None)
     known = judged(digest, agent="claude", says=says)
     assert (known.now, known.since_ms) == ("AskUserQuestion Which database?", NOW_MS - 9)
     assert judged(None, agent="claude", says=says)[2:4] == (None, "question")
     # The agent reports that it asks; its line says when the question answers itself.
     digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=NOW_MS + MINUTE_MS)
-    known = judged(digest, agent="claude", says=said(State.ASKS, about="question"))
+    known = judged(digest, agent="claude", says=reported(State.ASKS, about="question"))
     assert (known.state, known.now, known.until_ms) == (State.ASKS, "Which port?", NOW_MS + MINUTE_MS)
-    assert judged(None, agent="claude", says=said(State.ASKS)).until_ms is None
+    assert judged(None, agent="claude", says=reported(State.ASKS)).until_ms is None
 
 
 def test_a_report_that_it_works_counts_beside_its_lines() -> None:
     """An agent that writes nothing works if it says so; only an exact one says so by its silence."""
     # The agent says that it works; that it has written nothing for minutes is shown beside it.
     digest = replace(working(seen_ago_ms=6 * MINUTE_MS), usual_pause_ms=20 * SECOND_MS)
-    known = judged(digest, agent="claude", says=said(State.WORKING))
+    known = judged(digest, agent="claude", says=reported(State.WORKING))
     assert (known.state, known.now) == (State.WORKING, "nothing for 6 min (usually 20 s)")
     # Copilot would have logged a question; of Codex, or without a report, that it works is inferred.
     runs = process(child_ago_ms=0)
     for agent, says, ground in (
-        ("copilot", said(None), Ground.SAID),
+        ("copilot", reported(None), Ground.SAID),
         ("copilot", None, Ground.INFERRED),
-        ("codex", said(None), Ground.INFERRED),
+        ("codex", reported(None), Ground.INFERRED),
     ):
         assert judged(working(), agent=agent, says=says, runs=runs)[:2] == (State.WORKING, ground)
     # A stream that is recorded has no time for its prompt; the start of the recording counts.
     open_turn = replace(working(), format="codex")
     digest = replace(open_turn, turn_ms=None)
-    says = said(None, agent="agentwatch")._replace(began_ms=NOW_MS - MINUTE_MS)
+    says = reported(None, agent="agentwatch")._replace(began_ms=NOW_MS - MINUTE_MS)
     known = judged(digest, agent="agentwatch", says=says)
     assert (known.state, known.since_ms) == (State.WORKING, NOW_MS - MINUTE_MS)
     assert judged(open_turn, agent="agentwatch", says=says).since_ms == NOW_MS - 10 * MINUTE_MS
@@ -122,7 +123,7 @@ def test_a_report_that_it_works_counts_beside_its_lines() -> None:
 
 def test_our_own_recording_says_how_it_ended() -> None:
     """The result that was saved with a recording counts more than its lines."""
-    says = said(State.FAILED, agent="agentwatch")
+    says = reported(State.FAILED, agent="agentwatch")
     assert judged(BROKEN, agent="agentwatch", says=says, life=Life.DEAD)[:4] == (
         State.FAILED,
         Ground.SAID,
@@ -138,7 +139,7 @@ def test_our_own_recording_says_how_it_ended() -> None:
         (State.FAILED, None, ""),
         (State.SUCCEEDED, BROKEN, ""),
     ):
-        says = said(state, agent="agentwatch")
+        says = reported(state, agent="agentwatch")
         known = judged(digest, agent="agentwatch", says=says, life=Life.DEAD)
         assert (known.state, known.now) == (state, now)
     # Some files begin without the prompt, such as those of a session that was continued from another.
@@ -147,7 +148,7 @@ def test_our_own_recording_says_how_it_ended() -> None:
 
 def test_a_hook_is_outdated_by_newer_lines() -> None:
     """A hook says that a question or a turn begins, but not that it was answered or interrupted."""
-    asks = said(State.ASKS, agent="codex", ago_ms=MINUTE_MS)
+    asks = reported(State.ASKS, agent="codex", ago_ms=MINUTE_MS)
     old = 2 * MINUTE_MS
     unanswered = working(call(ago_ms=old), seen_ago_ms=old)
     assert judged(unanswered, says=asks, runs=CHILDLESS)[:2] == (State.ASKS, Ground.SAID)
@@ -162,18 +163,18 @@ def test_a_hook_is_outdated_by_newer_lines() -> None:
     silent = replace(working(), seen_ms=None, turn_ms=None)
     assert judged(silent, says=asks)[0] is State.ASKS
     # The turn has ended after the hook said that it began; and another has begun after its end.
-    works = said(State.WORKING, agent="codex", ago_ms=2 * MINUTE_MS)
+    works = reported(State.WORKING, agent="codex", ago_ms=2 * MINUTE_MS)
     stopped = ended(working(), outcome=Outcome.CANCELLED)
     assert judged(stopped, says=works).state is State.TURN_FAILED
-    idle = said(State.YOUR_TURN, agent="codex", ago_ms=2 * MINUTE_MS)
+    idle = reported(State.YOUR_TURN, agent="codex", ago_ms=2 * MINUTE_MS)
     again = replace(working(), turn_ms=NOW_MS - MINUTE_MS)
     assert judged(again, says=idle).state is State.WORKING
     assert judged(working(), says=idle).state is State.YOUR_TURN
 
 
-def by_server(state: State, about: str = "") -> Said:
+def by_server(state: State, about: str = "") -> StateReport:
     """Return what the server of Codex says, which has no time."""
-    return said(state, agent="codex", about=about)._replace(
+    return reported(state, agent="codex", about=about)._replace(
         since_ms=None, began_ms=NOW_MS - 9, source="server s"
     )
 

@@ -16,9 +16,9 @@ import pytest
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
 from agentwatch.cli.messages import json_without_commands, without_commands
-from agentwatch.output.drift import report
 from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import summary
+from agentwatch.output.unknown_parts import report
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.actions import action, brief_action, outcome_note
 from agentwatch.text.safe import safe_line, safe_text

@@ -17,9 +17,9 @@ import pytest
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.registry import agent_named
 from agentwatch.feed.feed import Feed
-from agentwatch.output.drift import report
 from agentwatch.output.redact.recording import redacted
 from agentwatch.output.summary import summary
+from agentwatch.output.unknown_parts import report
 from agentwatch.recording.lines import LineReader
 from tests.builders.captures import OURS, Captures
 from tests.builders.exports.opened import every_recording

@@ -17,7 +17,7 @@ import pytest
 import agentwatch
 from agentwatch.agents.registry import programs
 from agentwatch.catalog import catalog
-from agentwatch.catalog.standing import Group
+from agentwatch.catalog.session_status import Group
 from agentwatch.cli.app import agentwatch as program
 from agentwatch.screen.keys import shortcuts
 from agentwatch.screen.screens.sessions import words

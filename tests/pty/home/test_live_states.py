@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.builders.machine.made import Story, written
-from tests.catalog.said.claude_registry import Registry
+from tests.catalog.reports.claude_registry import Registry
 from tests.catalog.started_agents import started
 from tests.conftest import case
 from tests.harness.on_a_pty import in_terminal

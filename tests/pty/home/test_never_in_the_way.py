@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.builders.machine.fake import FakeMachine, fake_machine
-from tests.catalog.said.claude_registry import Registry
+from tests.catalog.reports.claude_registry import Registry
 from tests.catalog.started_agents import started
 from tests.harness.on_a_pty import in_terminal
 

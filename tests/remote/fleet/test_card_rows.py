@@ -5,9 +5,9 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Ground, Group
+from agentwatch.catalog.session_status import Ground, Group
 from agentwatch.remote.card_rows import CardRows
 from agentwatch.screen.screens.sessions.words import activity
 from agentwatch.session.limits import Reported
@@ -66,7 +66,7 @@ def test_a_card_is_a_row() -> None:
         "main",
     )
     assert (row.title, row.prompts, row.cwd) == ("Fix it", "Please fix it", "/srv/api")
-    assert row.standing == (State.ASKS, Ground.SAID, NOW_MS - 5, "rm -rf build", None, True, None, ())
+    assert row.status == (State.ASKS, Ground.SAID, NOW_MS - 5, "rm -rf build", None, True, None, ())
     assert (row.calls, row.open_calls, row.failed, row.size) == (7, 1, 2, 123)
     assert (row.context_used, row.context_size, row.began_ms, row.seen_ms) == (
         10,
@@ -82,7 +82,7 @@ def test_a_card_is_a_row() -> None:
     row = row_of(
         card(state="limited", until_ms=NOW_MS + 60_000, last="waits for the limit", limits=windows),
     )
-    assert (row.standing.state, row.group) == (State.LIMITED, Group.QUIET)
+    assert (row.status.state, row.group) == (State.LIMITED, Group.QUIET)
     assert activity(row).startswith("waits for the limit until ")
     assert row.limits == (windows[0], windows[1]._replace(said_ms=NOW_MS))
     assert row_of(card()).limits == ()
@@ -95,12 +95,12 @@ def test_a_card_is_a_row() -> None:
         ("exploded", State.UNKNOWN),
     ):
         with case(outcome):
-            standing = row_of(card(state="pondering", outcome=outcome)).standing
-            assert standing.state is state
-            assert standing.ground is not Ground.SAID
+            status = row_of(card(state="pondering", outcome=outcome)).status
+            assert status.state is state
+            assert status.ground is not Ground.SAID
     for ground in ("", "sworn", "inferred"):
         with case(ground):
-            assert row_of(card(state="asks", ground=ground)).standing.ground is Ground.INFERRED
+            assert row_of(card(state="asks", ground=ground)).status.ground is Ground.INFERRED
 
 
 VALUES: list[object] = [None, True, -1, 1.5, 2**53, "x" * 3000, [], {}, [[1]], {"a": {}}]
@@ -122,23 +122,23 @@ def test_values_of_any_type_make_a_row() -> None:
             row = row_of(data)
             assert row.calls is None
             assert row.size == 0
-            assert row.standing.since_ms is None
-            assert max(len(row.title), len(row.standing.now), len(row.host)) <= 403
+            assert row.status.since_ms is None
+            assert max(len(row.title), len(row.status.now), len(row.host)) <= 403
     # A claimed time that cannot be is none.
     for at_ms in (0, 1, 1_000_000_000, 1_500_000_000_000):
         with case(at_ms):
             row = row_of(card(since_ms=at_ms, started_ms=at_ms, seen_ms=at_ms))
-            assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (None, None, None)
+            assert (row.status.since_ms, row.began_ms, row.seen_ms) == (None, None, None)
     # Nothing that a card says began after it was written; a later card does not move it on.
     late = {"since_ms": NOW_MS + 10**9, "started_ms": (1 << 53) - 1, "seen_ms": NOW_MS + 1}
     rows = CardRows(ADDRESS)
     rows.take(named(1), card(**late, calls=1), NOW_MS)
     row = rows.rows()[key(1)]
-    assert (row.standing.since_ms, row.began_ms, row.seen_ms) == (NOW_MS, NOW_MS, NOW_MS)
+    assert (row.status.since_ms, row.began_ms, row.seen_ms) == (NOW_MS, NOW_MS, NOW_MS)
     rows.take(named(1), card(**late, calls=2), NOW_MS + MINUTE_MS)
-    assert rows.rows()[key(1)].standing.since_ms == NOW_MS
+    assert rows.rows()[key(1)].status.since_ms == NOW_MS
     rows.take(named(1), card(**late, state="asks"), NOW_MS + 2 * MINUTE_MS)
-    assert rows.rows()[key(1)].standing.since_ms == NOW_MS + 2 * MINUTE_MS
+    assert rows.rows()[key(1)].status.since_ms == NOW_MS + 2 * MINUTE_MS
     # A card that names another session changes nothing of that one. What is no card makes no row, and leaves
     # that of the card before.
     rows = CardRows(ADDRESS)
@@ -180,10 +180,10 @@ def test_a_session_that_runs_is_lost_after_90_seconds() -> None:
     rows.lose(NOW_MS + 70_000)
     row = rows.rows()[key(1)]
     assert (row.lost_ms, row.group) == (NOW_MS - 20_000, Group.QUIET)
-    assert row.standing == (State.UNKNOWN, Ground.UNKNOWN, NOW_MS - 20_000, "pytest", None, False, None, ())
+    assert row.status == (State.UNKNOWN, Ground.UNKNOWN, NOW_MS - 20_000, "pytest", None, False, None, ())
     rows.take(named(1), card(last="pytest"), NOW_MS + 80_000)
     row = rows.rows()[key(1)]
-    assert (row.lost_ms, row.standing.state) == (None, State.WORKING)
+    assert (row.lost_ms, row.status.state) == (None, State.WORKING)
     for state in ("working", "asks", "quiet", "your turn", "shell", "turn failed"):
         with case(state):
             rows = CardRows(ADDRESS)
@@ -277,6 +277,5 @@ def test_each_publisher_has_a_share() -> None:
     assert rows.left_out == 480
     assert row_of(card(host="")).host == "ci"
     assert (
-        row_of(card(last="pytest", problem="the stream is full")).standing.now
-        == "pytest · the stream is full"
+        row_of(card(last="pytest", problem="the stream is full")).status.now == "pytest · the stream is full"
     )

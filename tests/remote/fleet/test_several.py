@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.row import Row

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.remote.ssh.row_json import decode, encode
 from agentwatch.remote.ssh.shared_connection import (
@@ -54,10 +54,10 @@ def test_any_row_is_sent() -> None:
     found = decode(json.loads(encode(waits._replace(limits=windows))), SshAddress("host"), ahead_ms=1_000)
     assert found is not None
     assert found.limits == (Reported("5h", 62, 9_000, 4_000), Reported("7d", None, None, None))
-    assert (found.standing.state, found.standing.until_ms) == (State.LIMITED, 9_000)
+    assert (found.status.state, found.status.until_ms) == (State.LIMITED, 9_000)
     asks = decode(json.loads(encode(row("abcdef", State.ASKS, until_ms=9_000))), SshAddress("host"), 1_000)
     assert asks is not None
-    assert asks.standing.until_ms == 8_000, "a question ends by the clock of the host"
+    assert asks.status.until_ms == 8_000, "a question ends by the clock of the host"
     for wrong in (5, ["x", {"name": 5}, {"used_percent": 5}], {"name": "5h"}):
         with case(wrong):
             found = decode({"id": "abcdef", "agent": "claude", "limits": wrong}, SshAddress("host"))
@@ -138,7 +138,7 @@ def test_hostile_rows_are_data(host: Sshd) -> None:
         rows = {row.id: row for row in watched.rows.values()}
     assert rows.keys() == {"hostile", "a/../b;$(x)"}
     row = rows["hostile"]
-    assert row.standing.state is State.UNKNOWN
+    assert row.status.state is State.UNKNOWN
     assert row.tests is None
     assert (row.calls, row.size, row.began_ms, row.todo, row.parent, row.pid) == (
         None,

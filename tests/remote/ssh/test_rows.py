@@ -10,8 +10,8 @@ import sys
 
 import pytest
 
-from agentwatch.agents.reported import State
-from agentwatch.catalog.standing import Ground
+from agentwatch.agents.state_report import State
+from agentwatch.catalog.session_status import Ground
 from agentwatch.remote.ssh import host_list as rows_module
 from tests.conftest import ROOT
 from tests.remote.ssh.sessions import ID, KEY, LINE, disconnected, gone, greeting, save, until, watching
@@ -40,7 +40,7 @@ def test_a_host_with_agentwatch_sends_its_rows(host: Sshd) -> None:
         assert watched.notes == ()
     assert (row.agent, row.id, row.title, row.cwd) == ("claude", ID, "Fix it", "/srv/app")
     assert (row.host, row.address, row.key, row.can_open) == ("testhost", f"ssh://testhost/{ID}", KEY, True)
-    assert (row.standing.state, row.standing.ground) == (State.UNFINISHED, Ground.INFERRED)
+    assert (row.status.state, row.status.ground) == (State.UNFINISHED, Ground.INFERRED)
     assert (row.pid, row.tmux, row.lost_ms) == (None, "", None)
     # A step takes what the thread has; with nothing new the rows are the same object.
     with watching(host) as watched:
@@ -68,7 +68,7 @@ def test_a_host_with_tail_alone_lists_its_files(host: Sshd) -> None:
         until(watched, lambda: watched.is_found and watched.rows)
         row = watched.rows[KEY]
         assert (row.agent, row.id, row.size, row.address) == ("claude", ID, len(LINE), f"ssh://testhost/{ID}")
-        assert row.standing.state is State.UNKNOWN
+        assert row.status.state is State.UNKNOWN
         assert [note.startswith("testhost: agentwatch is not installed") for note in watched.notes] == [True]
     # Without agentwatch there, 32 KiB of each file show its first prompt and its folder.
     save(host, "5f2b9a10-0000-4000-8000-000000000099.jsonl", "{}\n" + "x" * 100_000)

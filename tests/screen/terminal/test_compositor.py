@@ -21,7 +21,7 @@ from textual.widgets import Static
 from agentwatch.agents.opening import saved_source
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.terminal.compositor import ChangedPieces, Drawn
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from tests.builders.screen.app import CountedFeed, Stage
 from tests.builders.screen.lines import answer, init, prompt, result, shell, thinking
 from tests.harness.pyte_screen import Screen, Stream
@@ -63,7 +63,7 @@ async def drawn(path: Path, *, follow: bool = False) -> AsyncIterator[tuple[Draw
     """Open a recording in an app that writes to an emulated terminal."""
     source = saved_source(path, follow)
     feed = CountedFeed(source.reader)
-    app = DrawnApp(source, feed, HeldSignals())
+    app = DrawnApp(source, feed, PendingSignals())
     app.written, app.terminal = [], Screen(*SIZE)
     async with app.run_test(size=SIZE, notifications=True) as pilot:
         stage = Stage(app, feed, path, pilot)

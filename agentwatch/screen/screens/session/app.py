@@ -21,7 +21,7 @@ from agentwatch.screen.keys import PALETTE_ONLY, bindings
 from agentwatch.screen.screens.session.screen import WatchScreen, first_shown
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
 from agentwatch.screen.terminal.keymap import key_label
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.screen.terminal.themes import theme_names
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, safe_line
@@ -165,7 +165,7 @@ class AgentwatchApp(SessionApp[Leave]):
         self,
         source: Source,
         feed: Feed,
-        held: HeldSignals,
+        held: PendingSignals,
         config: Config | None = None,
         replay: Replay | None = None,
         asked: Asked | None = None,

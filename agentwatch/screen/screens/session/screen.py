@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from agentwatch.analysis.unread import Play
     from agentwatch.screen.screens.session.box import Opened
     from agentwatch.screen.screens.session.box_files import Sought
+    from agentwatch.screen.screens.session.finish_summary import FinishSummary
     from agentwatch.screen.screens.session.goto import Goal
-    from agentwatch.screen.screens.session.happened import WhatHappened
     from agentwatch.session.session import Session
 
 
@@ -171,7 +171,7 @@ class WatchScreen(Screen[None]):
         """Whether to show the time bar at the live moment too."""
         self._begins = replay is None and asked is None
         """Whether to show what happened once the session is read, if it is finished then."""
-        self._happened: WhatHappened | None = None
+        self._happened: FinishSummary | None = None
         """What happened in a finished session, until the user moves."""
         if self._begins and source.reader.growth.has_ended():
             self._happened = _what_happened()  # its place is kept, so that no line moves when it is read
@@ -687,7 +687,7 @@ class WatchScreen(Screen[None]):
         if not following:
             self._fold_soon()
 
-    def on_what_happened_line_clicked(self, event: WhatHappened.LineClicked) -> None:
+    def on_what_happened_line_clicked(self, event: FinishSummary.LineClicked) -> None:
         """Go to the first failure, to the files, or to the end of the transcript."""
         self._fold_happened()
         if event.line == 0:
@@ -744,10 +744,10 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.at_once()
 
 
-def _what_happened() -> WhatHappened:
-    from agentwatch.screen.screens.session.happened import WhatHappened
+def _what_happened() -> FinishSummary:
+    from agentwatch.screen.screens.session.finish_summary import FinishSummary
 
-    return WhatHappened()
+    return FinishSummary()
 
 
 def _is_finished(session: Session) -> bool:

@@ -19,7 +19,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.hooks.answers import Answers, Ended, PermissionQuestion
 from agentwatch.catalog.row import Row
 from agentwatch.rules.check.risks import risks_in

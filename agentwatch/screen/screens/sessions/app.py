@@ -12,16 +12,16 @@ from textual import on
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from agentwatch.agents.found import OWN, Key
 from agentwatch.agents.opening import saved_source
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import OWN, Key
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.files import resource
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
-from agentwatch.catalog.standing import LIVE, UNKNOWN
+from agentwatch.catalog.session_status import LIVE, UNKNOWN
 from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -39,7 +39,7 @@ from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.watching import Report, Watching
 from agentwatch.screen.screens.sessions.words import facts_of
 from agentwatch.screen.terminal.attention import Signals
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 from agentwatch.text.safe import safe_line
@@ -94,9 +94,9 @@ def open_demo(row: Row) -> OpenSession:
 
 def _follows(row: Row) -> bool | None:
     """Return whether a session is to be followed; None if its files know better than the list."""
-    if row.is_own or row.standing.state is State.UNKNOWN:
+    if row.is_own or row.status.state is State.UNKNOWN:
         return None
-    return row.standing.state in LIVE
+    return row.status.state in LIVE
 
 
 def _open_elsewhere(row: Row, machines: Machines) -> OpenSession:
@@ -129,7 +129,7 @@ class HomeApp(SessionApp[None]):
 
     def __init__(
         self,
-        held: HeldSignals,
+        held: PendingSignals,
         machine: Watched,
         config: Config | None = None,
         *,
@@ -270,8 +270,8 @@ class HomeApp(SessionApp[None]):
             rows = dict(self._alarms.applied(self._rings.applied(changed)))
             if self._opening in rows:
                 row = rows[self._opening]
-                standing = row.standing._replace(now="opening …", now_since_ms=None)
-                rows[row.key] = row._replace(standing=standing)
+                status = row.status._replace(now="opening …", now_since_ms=None)
+                rows[row.key] = row._replace(status=status)
             watched = self._machine
             facts = ListFacts(
                 self._counts, watched.notes, watched.is_found, self._is_settled, not watched.problem
@@ -338,7 +338,7 @@ class HomeApp(SessionApp[None]):
     @on(DemoWanted)
     def _show_demo(self) -> None:
         path = resource("recordings") / "demo.ndjson"
-        row = Row(key=(OWN, "demo"), agent="", id="demo", path=path, standing=UNKNOWN, title="demo")
+        row = Row(key=(OWN, "demo"), agent="", id="demo", path=path, status=UNKNOWN, title="demo")
         if self._opening != row.key and self._open is None:
             self._opening = row.key
             self.run_worker(self._show_session(row, partial(open_demo, row), replay=Replay()))
@@ -408,5 +408,5 @@ def _alert_words(rows: list[Row]) -> str:
         return f"{len(rows)} sessions need you"
     (row,) = rows
     name = ":".join(words for words in (row.host, row.repo or row.title) if words)
-    asked = f"asks: {row.standing.now}" if row.standing.now else "asks"
+    asked = f"asks: {row.status.now}" if row.status.now else "asks"
     return f"{name}: {asked}" if name else asked

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.catalog.session_status import LIVE, Group
 from agentwatch.screen.screens.sessions import words
 from agentwatch.text import UNKNOWN
 from agentwatch.text.safe import SafeText, columns, cut, fitted
@@ -50,7 +50,7 @@ def _title(row: Row, width: int, _now_ms: int, style: str, depth: int = 0) -> Sp
 
 
 def _text_style(row: Row) -> str:
-    return "plain" if row.standing.state in LIVE and row.lost_ms is None else "muted"
+    return "plain" if row.status.state in LIVE and row.lost_ms is None else "muted"
 
 
 def _project(row: Row, width: int, _now_ms: int, style: str, _depth: int) -> Spans:

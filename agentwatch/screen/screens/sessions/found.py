@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.contents import ContentsSearch, Hit
 from agentwatch.catalog.row import Row

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.limits import NewestLimits, forms, is_scarce
 from agentwatch.catalog.listing import Listing, Request, Sort
 from agentwatch.catalog.row_counts import Counts

@@ -14,11 +14,11 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.hiding import DAY_MS
 from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine, Sort
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, Group
+from agentwatch.catalog.session_status import LIVE, Group
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.screens.sessions import cells, words
 from agentwatch.screen.screens.sessions.cells import (
@@ -167,9 +167,9 @@ def times_of(line: Line, now_ms: int) -> range:
     """
     if not isinstance(line, RowLine):
         return range(now_ms, now_ms + _MINUTE_MS if isinstance(line, Heading) else sys.maxsize)
-    row, standing = line.row, line.row.standing
-    if standing.state in LIVE or row.lost_ms is not None:
-        begins = [standing.since_ms, standing.now_since_ms, row.lost_ms, row.began_ms]
+    row, status = line.row, line.row.status
+    if status.state in LIVE or row.lost_ms is not None:
+        begins = [status.since_ms, status.now_since_ms, row.lost_ms, row.began_ms]
         unit_ms = _SECOND_MS
     else:
         is_young = row.began_ms is not None and now_ms - row.began_ms < _MINUTE_MS

@@ -14,13 +14,13 @@ from textual.strip import Strip
 from textual.timer import Timer
 
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.analysis.block_text import block_text
 from agentwatch.analysis.silence import call_clock, since_ms
 from agentwatch.analysis.status import waiting_calls
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE
+from agentwatch.catalog.session_status import LIVE
 from agentwatch.feed.feed import Feed, preview_feed
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.saved import has_both_directions, open_lines, open_saved
@@ -84,17 +84,17 @@ class Previewed(NamedTuple):
 def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: str) -> Question | None:
     """Return what a session asks the user; None if it asks nothing. The list has only the beginning of a
     question; the session has its call. `key` switches to the terminal of the session."""
-    if row is None or row.standing.state is not State.ASKS or row.lost_ms is not None:
+    if row is None or row.status.state is not State.ASKS or row.lost_ms is not None:
         return None
     session, wanted = previewed
-    standing, waits = row.standing, waiting_calls(session, facts)
-    named = AgentFacts(asks=standing.now or "you", asks_since_ms=standing.since_ms)
+    status, waits = row.status, waiting_calls(session, facts)
+    named = AgentFacts(asks=status.now or "you", asks_since_ms=status.since_ms)
     number = next(iter(waits or waiting_calls(session, named)), None)
     asked = session.asked.oldest
-    words = standing.now if asked is None else asked.words
+    words = status.now if asked is None else asked.words
     words = wanted.get(number or 0) or words
     call = None if number is None else session.calls[number - 1]
-    return Question(words or "an answer", standing.since_ms, _way(row, key), call)
+    return Question(words or "an answer", status.since_ms, _way(row, key), call)
 
 
 def _wanted(feed: Feed) -> Iterator[tuple[int, str]]:
@@ -286,7 +286,7 @@ def row_session(row: Row) -> Previewed:
     copy, the session contains what the machine has reported: a prompt, and the end of the last answer. Raise
     `OSError` if it cannot be read, or is a document that is too large.
     """
-    is_live = row.standing.state in LIVE and row.lost_ms is None
+    is_live = row.status.state in LIVE and row.lost_ms is None
     if not row.address:
         return tail_session(row.path, is_live=is_live)
     from agentwatch.remote.copying import known_copy
@@ -310,7 +310,7 @@ def head_session(path: Path, end: int) -> Session:
 
 
 def _reported(row: Row) -> Session:
-    session, last = Session(), row.last_text or row.standing.now
+    session, last = Session(), row.last_text or row.status.now
     events: list[Event] = [Prompt(row.title)] if row.title else []
     if last:
         events += (Text(Channel.ANSWER, last), TextEnded(Channel.ANSWER))
@@ -392,7 +392,7 @@ class PreviewPane(LineView, can_focus=False):
             self._title, self.border_title = title, Content(title)
         self._show_subtitle()
         facts = facts_of(row)
-        if facts != self._facts or (row and row.standing) != (before and before.standing):
+        if facts != self._facts or (row and row.status) != (before and before.status):
             self._facts = facts
             self._lay_out()
         if row is not None and (self._read is None or _version(row) != _version(self._read) or is_other):
@@ -500,4 +500,4 @@ class PreviewPane(LineView, can_focus=False):
 
 def _version(row: Row) -> tuple[object, ...]:
     """Return what changes when the session of a row goes on."""
-    return row.size, row.seen_ms, row.standing.now
+    return row.size, row.seen_ms, row.status.now

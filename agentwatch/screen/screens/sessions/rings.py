@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.hiding import key_of, name_of
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.catalog.session_status import LIVE, Ground
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.alarms import rule_words
 from agentwatch.recording.remembered import Choices
@@ -97,19 +97,19 @@ class Rings:
         screen; None without one."""
         begun = []
         for row in changed:
-            key, standing = row.key, row.standing
-            if standing.state is State.ASKS and standing.ground is Ground.SAID and row.parent is None:
+            key, status = row.key, row.status
+            if status.state is State.ASKS and status.ground is Ground.SAID and row.parent is None:
                 if key not in self._asking and self._is_new(row):
                     begun.append(row)
                 self._asking.add(key)
             elif key in self._asking:
                 self._asking.discard(key)
-                self._ceased[key] = standing.since_ms or 0
+                self._ceased[key] = status.since_ms or 0
             self._known.add(key)
         self._asking.difference_update(vanished := set(vanished))
         self._known -= vanished
         for row in begun:
-            self._rung[row.key] = row.standing.since_ms
+            self._rung[row.key] = row.status.since_ms
             if row.key != open_key:
                 self.marked[row.key] = None
         for known in (self._rung, self._ceased):
@@ -129,7 +129,7 @@ class Rings:
             chosen = {key_of(name) for name, rings in self._chosen.items() if not rings}
             keys |= chosen & rows.keys()
         else:
-            keys |= {key for key, row in rows.items() if row.standing.state in LIVE}
+            keys |= {key for key, row in rows.items() if row.status.state in LIVE}
         changed = {
             key: rows[key]._replace(rings=self.rings(key), is_marked=key in self.marked) for key in keys
         }
@@ -137,7 +137,7 @@ class Rings:
 
     def _is_new(self, row: Row) -> bool:
         """Return whether a session has begun to need the user now, and not before the list was started."""
-        since_ms = row.standing.since_ms
+        since_ms = row.status.since_ms
         if since_ms is None:
             return row.key in self._known
         is_blink = 0 <= since_ms - (self._ceased.pop(row.key, None) or 0) < _BLINK_MS

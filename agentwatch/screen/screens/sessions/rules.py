@@ -8,13 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agentwatch.agents import Agent
-from agentwatch.agents.found import Key
 from agentwatch.agents.registry import agent_on_disk
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import OnSetting, SessionRule
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, UNKNOWN, Ground, Standing
+from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, SessionStatus
 from agentwatch.catalog.watched import Rows
 from agentwatch.rules.alarms.events import ENDED, FAILED, HIT, LIMIT, NEEDS_YOU, Event
 from agentwatch.rules.alarms.session_join import JoinedSession
@@ -120,7 +120,7 @@ def _most_active(rows: Rows) -> list[Row]:
     live = [
         row
         for row in rows.values()
-        if row.standing.state in LIVE
+        if row.status.state in LIVE
         and not (row.address or row.host)
         and row.can_open
         and row.path.suffix in _LINES
@@ -167,7 +167,7 @@ class StateRules:
     ) -> None:
         self._rules, self._commands, self._began_ms = rules, commands, began_ms
         self._is_silenced = is_silenced
-        self._before: dict[Key, Standing] = {}
+        self._before: dict[Key, SessionStatus] = {}
 
     def update(self, changed: Iterable[Row], vanished: Iterable[Key], asking: Iterable[Row]) -> None:
         """Run the commands for what has changed. `asking` are those that have begun to need the user."""
@@ -176,7 +176,7 @@ class StateRules:
         for row in changed:
             if row.parent is None and row.lost_ms is None:
                 before = self._before.get(row.key, UNKNOWN)
-                self._before[row.key] = row.standing
+                self._before[row.key] = row.status
                 if before.state in LIVE and self._is_certain(row):
                     self._tell_change(before, row)
         for key in vanished:
@@ -184,18 +184,16 @@ class StateRules:
 
     def _is_certain(self, row: Row) -> bool:
         """Return whether a state is reported, or the process has ended, and it began after the list."""
-        state, ground, since_ms, *_ = row.standing
+        state, ground, since_ms, *_ = row.status
         is_since = bool(row.host) or since_ms is None or since_ms >= self._began_ms
         return is_since and (ground is Ground.SAID or state in _SEEN)
 
-    def _tell_change(self, standing: Standing, row: Row) -> None:
-        before, state = standing.state, row.standing.state
+    def _tell_change(self, status: SessionStatus, row: Row) -> None:
+        before, state = status.state, row.status.state
         if state is State.LIMITED and before is not State.LIMITED:
             self._tell(LIMIT, row)
         is_end = state in _AFTER_TURN or state not in LIVE | {State.UNKNOWN}
-        is_known = (
-            before in _AFTER_TURN or (before, state) in _NO_END or _is_limit_over(standing, row.standing)
-        )
+        is_known = before in _AFTER_TURN or (before, state) in _NO_END or _is_limit_over(status, row.status)
         if is_end and not is_known:
             self._tell(ENDED, row)
             if state in _FAILED:
@@ -204,10 +202,10 @@ class StateRules:
     def _tell(self, name: str, row: Row) -> None:
         for rule in self._rules:
             if rule.event == name and not self._is_silenced(row.key):
-                self._commands.tell(rule.command, event_of(row, name, rule.name, row.standing.now))
+                self._commands.tell(rule.command, event_of(row, name, rule.name, row.status.now))
 
 
-def _is_limit_over(before: Standing, now: Standing) -> bool:
+def _is_limit_over(before: SessionStatus, now: SessionStatus) -> bool:
     """Return whether a limit is over, and the turn that it has refused is shown as failed: nothing is new."""
     if before.state is not State.LIMITED or now.state is not State.TURN_FAILED or before.until_ms is None:
         return False
@@ -216,5 +214,5 @@ def _is_limit_over(before: Standing, now: Standing) -> bool:
 
 def event_of(row: Row, event: str, rule: str, words: str) -> Event:
     """Return an event of a session of the list."""
-    session, state = row.address or row.id, row.standing.state.value
+    session, state = row.address or row.id, row.status.state.value
     return Event(event, rule, now_ms(), state, row.agent, session, row.title, words=words)

@@ -13,13 +13,13 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.catalog.hiding import archive
 from agentwatch.catalog.listing import Listing
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE
+from agentwatch.catalog.session_status import LIVE
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
 from agentwatch.screen.keys import bindings
@@ -178,7 +178,7 @@ class HomeScreen(Screen[None]):
             self.notify(IS_OFF, markup=False)
         elif row.host:
             self.notify(f"it runs on {foreign(row.host)}; only agents here can be interrupted", markup=False)
-        elif not row.is_own or row.standing.state not in LIVE:
+        elif not row.is_own or row.status.state not in LIVE:
             self.notify(
                 "only a running agent that agentwatch run has started can be interrupted", markup=False
             )
@@ -248,7 +248,7 @@ class HomeScreen(Screen[None]):
             words = "its agent has archived it"
         elif len(rows) > 1:
             words = f"{plural(changed, 'session')} {words}"
-        elif is_archived and rows[0].standing.state in LIVE:
+        elif is_archived and rows[0].status.state in LIVE:
             words = "archived: it is hidden once it has ended"
         self.notify(words, markup=False)
         self._home.sessions.unmark()

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.row_counts import Publisher

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE, Ground
+from agentwatch.catalog.session_status import LIVE, Ground
 from agentwatch.recording.acts import receipt_words
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.events import Outcome
@@ -85,17 +85,17 @@ def state_words(row: Row, now_ms: int, *, is_dated: bool = False) -> StateWords:
     its end."""
     if row.lost_ms is not None:
         return _LOST
-    standing = row.standing
-    words = _STATES[standing.state]
-    if standing.state not in LIVE:
-        ended_ms = standing.since_ms or row.seen_ms
-        mark = "?" if standing.ground is Ground.INFERRED else ""
+    status = row.status
+    words = _STATES[status.state]
+    if status.state not in LIVE:
+        ended_ms = status.since_ms or row.seen_ms
+        mark = "?" if status.ground is Ground.INFERRED else ""
         word = words.word if ended_ms is None else day_or_time(ended_ms, ended_ms if is_dated else now_ms)
         return words._replace(word=f"{word}{mark}")
-    if standing.state is State.WORKING:
-        words = words._replace(word="tool" if standing.is_calling else "model")
-    if standing.ground is Ground.INFERRED and standing.state is not State.QUIET:  # quiet is always inferred
-        sign = "!?" if standing.state is State.ASKS else words.sign
+    if status.state is State.WORKING:
+        words = words._replace(word="tool" if status.is_calling else "model")
+    if status.ground is Ground.INFERRED and status.state is not State.QUIET:  # quiet is always inferred
+        sign = "!?" if status.state is State.ASKS else words.sign
         words = words._replace(sign=sign, word=f"{words.word}?")
     return words
 
@@ -112,13 +112,13 @@ _AGE = 8
 
 def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[Spans]:
     """Yield the lines that say why a row says what it says."""
-    words, standing, room = state_words(row, now_ms), row.standing, max(width - _AGE, 1)
-    state = _LOST.word if row.lost_ms is not None else str(standing.state)
-    since_ms = standing.since_ms if row.lost_ms is None else row.lost_ms
+    words, status, room = state_words(row, now_ms), row.status, max(width - _AGE, 1)
+    state = _LOST.word if row.lost_ms is not None else str(status.state)
+    since_ms = status.since_ms if row.lost_ms is None else row.lost_ms
     since = "" if since_ms is None else age_words(now_ms - since_ms)
     if since:
-        since = f" for {since}" if standing.state in LIVE else f" {since} ago"
-    ground = "" if standing.state is State.UNKNOWN else f" · {_GROUNDS[standing.ground]}"
+        since = f" for {since}" if status.state in LIVE else f" {since} ago"
+    ground = "" if status.state is State.UNKNOWN else f" · {_GROUNDS[status.ground]}"
     yield [(SafeText(f"{words.sign} {state}"), words.style), (SafeText(f"{since}{ground}"), "plain")]
     yield [(cut(foreign(f"{row.agent or UNKNOWN} {row.address or row.id}  {row.title}"), width), "muted")]
     for weight, group in groupby(proofs, lambda proof: proof.weight):
@@ -136,9 +136,9 @@ def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[
 
 def facts_of(row: Row | None) -> AgentFacts:
     """Return what the agent of a row itself says that it asks, for the screen and the preview."""
-    if row is None or row.standing.state is not State.ASKS or row.standing.ground is not Ground.SAID:
+    if row is None or row.status.state is not State.ASKS or row.status.ground is not Ground.SAID:
         return NO_FACTS
-    return AgentFacts(asks=row.standing.now or "you", asks_since_ms=row.standing.since_ms)
+    return AgentFacts(asks=row.status.now or "you", asks_since_ms=row.status.since_ms)
 
 
 def since_words(row: Row, now_ms: int) -> str:
@@ -148,9 +148,9 @@ def since_words(row: Row, now_ms: int) -> str:
     """
     if row.lost_ms is not None:
         return in_seven_columns(now_ms - row.lost_ms, is_over=False)
-    if row.standing.state not in LIVE:
+    if row.status.state not in LIVE:
         return "" if row.duration_ms is None else in_seven_columns(row.duration_ms, is_over=True)
-    since_ms = row.standing.since_ms
+    since_ms = row.status.since_ms
     return "" if since_ms is None else in_seven_columns(now_ms - since_ms, is_over=False)
 
 
@@ -159,22 +159,18 @@ def activity_clock(row: Row, now_ms: int) -> str:
 
     Of a question that answers itself, it is the time that is left: `answers itself in 0:12`.
     """
-    standing = row.standing
+    status = row.status
     if left := time_left(row, now_ms):
         return f"answers itself in {left}"
-    if (
-        row.lost_ms is not None
-        or standing.now_since_ms in (None, standing.since_ms)
-        or standing.state not in LIVE
-    ):
+    if row.lost_ms is not None or status.now_since_ms in (None, status.since_ms) or status.state not in LIVE:
         return ""
-    return in_seven_columns(now_ms - standing.now_since_ms, is_over=False)
+    return in_seven_columns(now_ms - status.now_since_ms, is_over=False)
 
 
 def time_left(row: Row, now_ms: int) -> str:
     """Return how long it takes until the question of a session answers itself, `0:12`; empty for never."""
-    is_asking = row.standing.state is State.ASKS and row.lost_ms is None
-    return countdown(row.standing.until_ms, now_ms) if is_asking else ""
+    is_asking = row.status.state is State.ASKS and row.lost_ms is None
+    return countdown(row.status.until_ms, now_ms) if is_asking else ""
 
 
 def activity(row: Row, now_ms: int | None = None) -> SafeText:
@@ -186,7 +182,7 @@ def activity(row: Row, now_ms: int | None = None) -> SafeText:
     if row.alarm:
         name, does = cut(foreign(row.alarm), _RULE_COLUMNS), activity(row._replace(alarm=""))
         return SafeText(f"▲ {name} · {does}" if does else f"▲ {name}")
-    now, state = foreign(row.standing.now), row.standing.state
+    now, state = foreign(row.status.now), row.status.state
     if row.lost_ms is not None:
         return SafeText(f"{_LOST_TOUCH}, last: {now}" if now else _LOST_TOUCH)
     if state is State.LIMITED:
@@ -200,10 +196,10 @@ def activity(row: Row, now_ms: int | None = None) -> SafeText:
 
 def until_words(row: Row) -> SafeText:
     """Return when the limit ends that a session waits for: `until 14:00`; empty if it waits for none."""
-    standing = row.standing
-    if standing.state is not State.LIMITED or standing.until_ms is None or row.lost_ms is not None:
+    status = row.status
+    if status.state is not State.LIMITED or status.until_ms is None or row.lost_ms is not None:
         return SafeText("")
-    return SafeText(f"until {coming(standing.until_ms, standing.since_ms or standing.until_ms)}")
+    return SafeText(f"until {coming(status.until_ms, status.since_ms or status.until_ms)}")
 
 
 def last_sentence(text: str) -> SafeText:
@@ -214,7 +210,7 @@ def last_sentence(text: str) -> SafeText:
 
 def is_quote(row: Row) -> bool:
     """Return whether the activity is the end of the last answer, whose last words matter most."""
-    state, now = row.standing.state, row.standing.now
+    state, now = row.status.state, row.status.now
     is_answer = (
         bool(now) if state in _QUOTED else state is State.SUCCEEDED and not now and bool(row.last_text)
     )
@@ -225,7 +221,7 @@ def title(row: Row) -> SafeText:
     """Return the title of a session; `●` marks one that needs the user and was not looked at since."""
     lead = "└ " if row.parent is not None else ""
     lead += "● " if row.is_marked else ""
-    if row.standing.state is State.STARTING:
+    if row.status.state is State.STARTING:
         return SafeText(lead + (foreign(row.title) or "no line yet"))
     return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
 

@@ -17,7 +17,7 @@ from agentwatch.screen.panes.detail.section_list import FoundLines
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.panes import NAMES
 from agentwatch.screen.screens.session.workspace import Workspace
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.screen.widgets.syntax import CodeStyle
 from tests.builders.screen.app import Stage, eventually, lines_of, opened, viewport
 from tests.builders.screen.lines import answer, ended, init, result, shell, started
@@ -125,7 +125,7 @@ async def test_a_search_continues_in_the_whole_file(
     calls = b"".join(shell(number, 0, "needle") for number in range(1000))
     source = saved_source(recording(init() + calls + result()))
     feed = HeldFeed(source.reader)
-    app = AgentwatchApp(source, feed, HeldSignals())
+    app = AgentwatchApp(source, feed, PendingSignals())
     async with app.run_test(size=(120, 40)) as pilot:
 
         def found_text() -> str:

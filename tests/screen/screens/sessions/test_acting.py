@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.config import Config
 from agentwatch.catalog.row import Row
 from agentwatch.recording.acts import Act, read_acts

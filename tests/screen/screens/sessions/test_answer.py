@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from textual.widgets import Input
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.config import Config
 from agentwatch.rules.check.risks import risks_in
 from agentwatch.screen.screens.sessions import answer

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.found import Found, Key
-from agentwatch.agents.reported import Life, State
+from agentwatch.agents.session_entry import Key, SessionEntry
+from agentwatch.agents.state_report import Life, State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Basis, Ground
+from agentwatch.catalog.session_status import Basis, Ground
 from agentwatch.catalog.status import read_status
 from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.rings import Rings
@@ -196,7 +196,7 @@ class Known:
 
     def __init__(self, path: str) -> None:
         digest = Digest(turn=Turn.ENDED, outcome=Outcome.SUCCEEDED, turn_ms=NOW_MS - 90_000)
-        self._facts = Facts(Found("claude", "one", Path(path), 1, 1), digest, None, None, Life.DEAD)
+        self._facts = Facts(SessionEntry("claude", "one", Path(path), 1, 1), digest, None, None, Life.DEAD)
 
     def facts(self, key: Key) -> Facts:
         """Return the facts about the session."""
@@ -208,7 +208,7 @@ class Known:
 async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
     """Long sentences are wrapped, a long source is cut in its middle; esc and `w` close the popup."""
     shown = row("one", State.SUCCEEDED, title="A \x1b[31mred title")
-    shown = shown._replace(standing=shown.standing._replace(by=(Basis.TURN,)))
+    shown = shown._replace(status=shown.status._replace(by=(Basis.TURN,)))
     long = f"/home/{'a-folder/' * 20}{'x' * 200}one.jsonl"
     async with at_home([shown]) as stage:
         stage.machine.facts = Known(long).facts  # type: ignore[assignment]

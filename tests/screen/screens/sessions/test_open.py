@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
 from agentwatch.recording.write_lock import hold
 from agentwatch.remote.card import Card

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.digest.digest import LastTests
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.sessions import preview as tail_module
 from agentwatch.screen.screens.sessions.preview import Previewed, PreviewPane, tail_session

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.screen.screens.sessions.rings import Rings, is_silenced
 from tests.builders.home.home_app import NOW_MS, row
 from tests.builders.machine.app import at_home

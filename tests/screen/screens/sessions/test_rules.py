@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, OnSetting, SessionRule
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.output.commands import Commands
 from agentwatch.rules.alarms.events import EVENTS, Event
 from agentwatch.rules.alarms.tripwire import tripwire
@@ -326,8 +326,8 @@ async def test_commands_of_rules_run(session: Row, tmp_path: Path) -> None:
         await stage.put(session := session._replace(title="New title"))
         assert await hit(stage, session) == ""
         await stage.shows('rule "removes" in New title')
-        standing = session.standing._replace(state=State.YOUR_TURN, since_ms=now_ms() + 1, now="Done.")
-        await stage.put(session._replace(standing=standing))
+        status = session.status._replace(state=State.YOUR_TURN, since_ms=now_ms() + 1, now="Done.")
+        await stage.put(session._replace(status=status))
         await stage.shows('the command of rule "broken" failed')
         assert stage.app._commands is not None
         stage.app._commands.finish()
@@ -418,7 +418,7 @@ def test_a_change_of_state_is_told_once() -> None:
         ([at(WORKING), LIMITED, LIMITED, at(WORKING), at(YOUR_TURN)], ["limit", "ended"]),
     ]
     for rows, events in cases:
-        with case([each.standing.state for each in rows]):
+        with case([each.status.state for each in rows]):
             assert told(*rows) == events
     # The reset of a limit is not told as an end. A turn or a process that ends later is told.
     failed, endless = State.TURN_FAILED, at(State.LIMITED, ground=Ground.INFERRED)
@@ -434,7 +434,7 @@ def test_a_change_of_state_is_told_once() -> None:
         ([at(WORKING), LIMITED, at(State.FAILED)], ["limit", "ended", "failed"]),
     ]
     for rows, events in cases:
-        with case([(each.standing.state, each.standing.since_ms) for each in rows]):
+        with case([(each.status.state, each.status.since_ms) for each in rows]):
             assert told(*rows) == events
     # History, guesses, subagents, blinks and machines out of reach are not events.
     guess = at(YOUR_TURN, ground=Ground.INFERRED)

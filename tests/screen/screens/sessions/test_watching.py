@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.row_counts import status_counts
 from agentwatch.catalog.status import read_status

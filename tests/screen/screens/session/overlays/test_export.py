@@ -14,7 +14,7 @@ from agentwatch.recording.acts import read_acts
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.dialogs import InterruptDialog
 from agentwatch.screen.screens.session.export import ExportDialog, write_exports
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.sources.open import KeepOptions, agent_source
 from tests.builders.screen.app import bundled, eventually, opened
 
@@ -108,7 +108,7 @@ async def test_an_agent_is_interrupted_and_stopped(tmp_path: Path) -> None:
     """`I` `y` sends SIGINT, `I` `s` then SIGTERM; each is told by a toast and beside the recording."""
     path = tmp_path / "r.ndjson"
     source = agent_source(["sh", "-c", SCRIPT], KeepOptions(recording=path, write_log=False))
-    app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(act=frozenset({"interrupt"})))
+    app = AgentwatchApp(source, Feed(source.reader), PendingSignals(), Config(act=frozenset({"interrupt"})))
 
     def done() -> list[str]:
         return [f"{each.act} {each.door}" for each in read_acts(tmp_path / "r.acts")]

@@ -17,7 +17,7 @@ from agentwatch.screen.keys import SESSION, shortcuts
 from agentwatch.screen.panes.calls.pane import CallTable, FilterBar
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.help import Help, HelpView
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 from tests.builders.screen.app import Stage, bundled, eventually, opened
 from tests.conftest import case
 
@@ -109,7 +109,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
         "slowest-calls": "f",
         "reverse": "f9",
     }
-    app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
+    app = AgentwatchApp(source, Feed(source.reader), PendingSignals(), Config(keys=keys))
     async with app.run_test(size=(160, 60)) as pilot:
         await pilot.press("f1")
         assert isinstance(app.screen, Help)
@@ -127,7 +127,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
     # Once the filter and order keys are rebound, the default keys do nothing in the calls either.
     source = saved_source(bundled("demo"))
     keys = {"filter-calls": "w", "slowest-calls": "v"}
-    app = AgentwatchApp(source, Feed(source.reader), HeldSignals(), Config(keys=keys))
+    app = AgentwatchApp(source, Feed(source.reader), PendingSignals(), Config(keys=keys))
     async with app.run_test(size=(120, 40)) as pilot:
         await pilot.press("2", "s", "f")
         await pilot.pause()

@@ -7,9 +7,9 @@ import random
 import pytest
 from textual.strip import Strip
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.standing import LIVE
+from agentwatch.catalog.session_status import LIVE
 from agentwatch.screen.screens.sessions.list import SessionList
 from agentwatch.screen.widgets.painting import LinePainter
 from tests.builders.home.home_app import NOW_MS, HomeApp, home_of, row, screen_rows

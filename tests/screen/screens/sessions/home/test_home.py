@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.listing import Request, Sort
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.sessions.home import ContentsWanted, Requested

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.listing import RowLine
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions import words
 from agentwatch.screen.screens.sessions.cells import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.pilot import Pilot
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.listing import Heading
 from agentwatch.screen.screens.sessions.list import Chosen, Opened, SessionList, Wanted
 from tests.builders.home.home_app import NOW_MS, HomeApp, chosen_id, home_of, row, screen_rows, working

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum, StrEnum, auto
 from typing import NamedTuple
 
-from agentwatch.agents.reported import State
+from agentwatch.agents.state_report import State
 
 
 class Ground(StrEnum):
@@ -78,7 +78,7 @@ LIVE = frozenset(GROUPS)
 """The states of a session whose process runs."""
 
 
-class Standing(NamedTuple):
+class SessionStatus(NamedTuple):
     """The state of a session at one time."""
 
     state: State
@@ -103,7 +103,7 @@ class Standing(NamedTuple):
         return GROUPS.get(self.state, Group.ENDED)
 
 
-UNKNOWN = Standing(State.UNKNOWN, Ground.UNKNOWN)
+UNKNOWN = SessionStatus(State.UNKNOWN, Ground.UNKNOWN)
 
 
 class Process(NamedTuple):

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from agentwatch.screen.screens.session.happened import WhatHappened
+from agentwatch.screen.screens.session.finish_summary import FinishSummary
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, opened
 from tests.builders.screen.lines import CWD, answer, ended, init, result, session, shell, started
@@ -35,7 +35,7 @@ def finished() -> bytes:
 
 def happened(stage: Stage) -> list[str]:
     """Return the lines with what happened; none if they are folded."""
-    (found,) = [*stage.app.screen_stack[0].query(WhatHappened)] or [None]
+    (found,) = [*stage.app.screen_stack[0].query(FinishSummary)] or [None]
     return [] if found is None else [" ".join(line.split()) for line in str(found.content).split("\n")]
 
 

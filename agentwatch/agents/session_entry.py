@@ -44,7 +44,7 @@ class Metadata(NamedTuple):
 NO_METADATA = Metadata()
 
 
-class Found(NamedTuple):
+class SessionEntry(NamedTuple):
     """A session on this machine."""
 
     agent: str

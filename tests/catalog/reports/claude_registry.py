@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.claude.reported import ClaudeRecords
-from agentwatch.agents.reported import Said
+from agentwatch.agents.state_report import StateReport
 from agentwatch.sources.proc import Proc
 
 NOW = 1_795_301_700.0
@@ -42,7 +42,7 @@ class Registry:
         record = {"pid": pid, "procStart": str(stat.began if stat else 1), **RECORD, **fields}
         (self.folder / (file or f"{pid}.json")).write_text(json.dumps(record))
 
-    def said(self, now: float = NOW) -> dict[str, Said]:
+    def reported(self, now: float = NOW) -> dict[str, StateReport]:
         """Read the changes, and return what is said by the session's id."""
         self.reader.refresh(now)
-        return {key[1]: said for key, said in self.reader.said.items()}
+        return {key[1]: reported for key, reported in self.reader.reported.items()}

@@ -6,7 +6,7 @@ from collections.abc import Container
 from enum import Enum, StrEnum
 from typing import NamedTuple, Protocol
 
-from agentwatch.agents.found import Key
+from agentwatch.agents.session_entry import Key
 
 
 class State(StrEnum):
@@ -47,7 +47,7 @@ class Life(Enum):
     """Another host or container, or several sessions of which one may belong to the process."""
 
 
-class Said(NamedTuple):
+class StateReport(NamedTuple):
     """The report of an agent, or of a hook in it, about one of its sessions."""
 
     agent: str
@@ -94,7 +94,7 @@ class Reporter(Protocol):
     """Reads the files in which an agent reports the state of its sessions. It is created with the folders of
     the files, the user whose files and processes count, and where the processes are read."""
 
-    said: dict[Key, Said]
+    reported: dict[Key, StateReport]
     is_exact: bool
     """Whether every open session is reported, so that the others are not open."""
 

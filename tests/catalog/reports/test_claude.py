@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from agentwatch.agents.claude.reported import ClaudeRecords
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.sources.proc import Proc
 from tests.builders.captures import OWN
-from tests.catalog.said.claude_registry import NOW, RECORD, Registry
+from tests.catalog.reports.claude_registry import NOW, RECORD, Registry
 from tests.catalog.started_agents import started
 from tests.conftest import case
 from tests.harness.processes import until
@@ -29,8 +29,8 @@ def registry(tmp_path: Path) -> Registry:
 def test_a_record_says_all_that_a_row_needs(registry: Registry) -> None:
     """The state, its time, the name, the folder and the pane of tmux are in the record."""
     registry.write()
-    assert registry.said() == {
-        "7e82": Said(
+    assert registry.reported() == {
+        "7e82": StateReport(
             "claude",
             "7e82",
             Life.LIVE,
@@ -71,74 +71,74 @@ def test_each_status_is_a_state(tmp_path: Path) -> None:
             folder.mkdir()
             registry = Registry(folder)
             registry.write(**fields)
-            said = registry.said()["7e82"]
-            assert (said.life, said.state, said.about) == (Life.LIVE, state, about)
-            assert (said.since_ms is None) == (state is None)
+            reported = registry.reported()["7e82"]
+            assert (reported.life, reported.state, reported.about) == (Life.LIVE, state, about)
+            assert (reported.since_ms is None) == (state is None)
 
 
 def test_a_record_that_changes_is_read_again(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     """A record that cannot be read says what it said before; one that is removed says nothing."""
     registry.write()
     path = registry.folder / f"{os.getpid()}.json"
-    before = registry.said()
+    before = registry.reported()
     whole = path.read_bytes()
     for torn in (whole[:40], b""):
         path.write_bytes(torn)
-        assert registry.said() == before
+        assert registry.reported() == before
 
     def gone(path: Path) -> int:
         raise FileNotFoundError(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr("agentwatch.agents.described.open_own", gone)
+        patch.setattr("agentwatch.agents.description_files.open_own", gone)
         registry.write(status="waiting", waitingFor="permission prompt")
-        assert registry.said() == before
+        assert registry.reported() == before
     # A question is shown at once, and so is what came to rest in the past.
     registry.write(status="waiting", waitingFor="permission prompt")
-    assert registry.said()["7e82"].state is State.ASKS
+    assert registry.reported()["7e82"].state is State.ASKS
     registry.write(status="idle", statusUpdatedAt=int(NOW * 1000) - 5000)
-    assert registry.said()["7e82"].state is State.YOUR_TURN
+    assert registry.reported()["7e82"].state is State.YOUR_TURN
     # A record that is written twice within the resolution of the clock, with the same size, is read twice.
     registry.write(status="busy")
-    registry.said()
+    registry.reported()
     when = path.stat().st_mtime_ns
     registry.write(status="what")
     os.utime(path, ns=(when, when))
-    assert registry.said()["7e82"].state is None
+    assert registry.reported()["7e82"].state is None
     # After `/clear` the same process says nothing of the session before.
     registry.write(sessionId="56e9", status="idle", statusUpdatedAt=int(NOW * 1000) - 5000)
-    said = registry.said()
-    assert [(key, each.state) for key, each in said.items()] == [("56e9", State.YOUR_TURN)]
+    reported = registry.reported()
+    assert [(key, each.state) for key, each in reported.items()] == [("56e9", State.YOUR_TURN)]
     # A record whose time has passed is read once.
     os.utime(path, (1, 1))
-    before = registry.said()
+    before = registry.reported()
     with monkeypatch.context() as patch:
-        patch.setattr("agentwatch.agents.described.open_own", None)
-        assert registry.said(NOW + 2) == before
+        patch.setattr("agentwatch.agents.description_files.open_own", None)
+        assert registry.reported(NOW + 2) == before
         path.unlink()
-        assert registry.said() == {}
+        assert registry.reported() == {}
 
 
 def test_the_name_of_the_user_is_in_the_record(registry: Registry) -> None:
     """It differs from a derived one, and a one-line prompt from a conversation; half an emoji is replaced."""
     registry.write(name="release", nameSource="user", entrypoint="sdk-cli")
-    said = registry.said()["7e82"]
-    assert (said.name, said.is_users_name, said.is_one_liner) == ("release", True, True)
+    reported = registry.reported()["7e82"]
+    assert (reported.name, reported.is_users_name, reported.is_one_liner) == ("release", True, True)
     registry.write(name="Fix it \ud83d", status="waiting")
-    said = registry.said()["7e82"]
-    assert (said.name, said.state) == ("Fix it \N{REPLACEMENT CHARACTER}", State.ASKS)
+    reported = registry.reported()["7e82"]
+    assert (reported.name, reported.state) == ("Fix it \N{REPLACEMENT CHARACTER}", State.ASKS)
 
 
 def test_a_session_that_vanishes_during_a_blink_is_forgotten(registry: Registry) -> None:
     """A session that is still shown as working is gone with its record."""
     registry.write()
-    registry.said()
+    registry.reported()
     registry.write(status="idle", statusUpdatedAt=None)
-    assert registry.said()["7e82"].state is State.WORKING
+    assert registry.reported()["7e82"].state is State.WORKING
     (registry.folder / f"{os.getpid()}.json").unlink()
-    assert registry.said() == {}
+    assert registry.reported() == {}
     registry.write(status="idle")
-    assert registry.said()["7e82"].state is State.YOUR_TURN
+    assert registry.reported()["7e82"].state is State.YOUR_TURN
 
 
 def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,32 +152,32 @@ def test_other_files_are_never_opened(registry: Registry, monkeypatch: pytest.Mo
     os.mkfifo(registry.folder / "78.json")
     opened: list[Path] = []
     with monkeypatch.context() as patch:
-        patch.setattr("agentwatch.agents.described.open_own", opened.append)
-        assert registry.said() == {}
+        patch.setattr("agentwatch.agents.description_files.open_own", opened.append)
+        assert registry.reported() == {}
     assert opened == []
     # The folder of the records is not a link.
     registry.write()
     link = registry.folder / "link"
     link.symlink_to(registry.folder)
     registry.reader = ClaudeRecords([link], os.geteuid(), Proc())
-    assert registry.said() == {}
+    assert registry.reported() == {}
 
 
 def test_a_blink_of_idle_is_not_shown(registry: Registry) -> None:
     """A session that comes to rest is shown so after 0.4 s; a new turn before that leaves it working."""
     registry.write(statusUpdatedAt=int(NOW * 1000) - 60_000)
-    began = registry.said()["7e82"].since_ms
+    began = registry.reported()["7e82"].since_ms
     rest = NOW + 5
     registry.write(status="idle", statusUpdatedAt=int(rest * 1000))
-    shown = registry.said(rest + 0.1)["7e82"]
+    shown = registry.reported(rest + 0.1)["7e82"]
     assert (shown.state, shown.since_ms) == (State.WORKING, began)
     registry.write(statusUpdatedAt=int(rest * 1000) + 300)
-    assert registry.said(rest + 1.5)["7e82"].state is State.WORKING
+    assert registry.reported(rest + 1.5)["7e82"].state is State.WORKING
     registry.write(status="shell", statusUpdatedAt=int(rest * 1000) + 2000)
-    assert registry.said(rest + 2.1)["7e82"].state is State.WORKING
+    assert registry.reported(rest + 2.1)["7e82"].state is State.WORKING
     assert registry.reader.refresh(rest + 2.3) is False
     assert registry.reader.refresh(rest + 2.5) is True
-    shown = registry.said(rest + 3)["7e82"]
+    shown = registry.reported(rest + 3)["7e82"]
     assert (shown.state, shown.since_ms) == (State.SHELL, int(rest * 1000) + 2000)
 
 
@@ -188,8 +188,10 @@ def test_any_field_may_have_any_value(registry: Registry) -> None:
         with case(f"{value!r:.40}"):
             for field in (*RECORD, "procStart", "pidDomain", "waitingFor"):
                 registry.write(**{field: value})
-                said = registry.said()
-                assert all(len(each.name) <= 200 and len(each.tmux) <= 200 for each in said.values()), field
+                reported = registry.reported()
+                assert all(len(each.name) <= 200 and len(each.tmux) <= 200 for each in reported.values()), (
+                    field
+                )
 
 
 CAPTURE = OWN / "disk/claude-registry/status-against-transcript-timeline.txt"
@@ -254,9 +256,9 @@ class Play:
             while left and left[0].seconds <= seconds:
                 self.write(left.pop(0))
             self.reader.refresh(EPOCH + seconds)
-            for (_, session_id), said in self.reader.said.items():
-                assert said.life is Life.LIVE
-                self.shown.append((seconds, session_id, said.state, said.about))
+            for (_, session_id), reported in self.reader.reported.items():
+                assert reported.life is Life.LIVE
+                self.shown.append((seconds, session_id, reported.state, reported.about))
             seconds += TICK
 
     def between(self, begin: float, end: float) -> set[tuple[str, State | None, str]]:
@@ -306,29 +308,29 @@ def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
     # Nobody has waited for the process; all records are read once a second.
     with started(["claude"], registry.folder) as process:
         registry.write(process.pid)
-        registry.said()
+        registry.reported()
         process.kill()
         until(lambda: Proc().stat(process.pid) is None)
         assert not registry.reader.refresh(NOW + 0.5, {("claude", "7e82")})
-        assert registry.said(NOW + 1)["7e82"].life is Life.DEAD
+        assert registry.reported(NOW + 1)["7e82"].life is Life.DEAD
     with started(["claude"], registry.folder) as process:
         registry.write(process.pid)
-        assert registry.said()["7e82"].life is Life.LIVE
+        assert registry.reported()["7e82"].life is Life.LIVE
         process.kill()
         process.wait()
-        assert registry.said()["7e82"].life is Life.DEAD
+        assert registry.reported()["7e82"].life is Life.DEAD
 
 
 def test_a_record_lives_with_its_process(registry: Registry) -> None:
     """A record is of the process with its start, on this machine, not of a later one with its id."""
     registry.write(procStart="1")
-    assert registry.said()["7e82"].life is Life.DEAD
+    assert registry.reported()["7e82"].life is Life.DEAD
     # Without the start of the process, a process that began after the session is another.
     stat = Proc().stat(os.getpid())
     assert stat is not None
     for late_ms, life in ((1000, Life.LIVE), (-20_000, Life.DEAD)):
         registry.write(procStart=None, startedAt=stat.began_ms + late_ms)
-        assert registry.said()["7e82"].life is life
+        assert registry.reported()["7e82"].life is life
     # A process id of another namespace proves nothing; an id of the machine may be that of a container.
     here, space = Path("/etc/machine-id").read_text().strip(), os.readlink("/proc/self/ns/pid")
     cases = dict.fromkeys(("darwin", "win32:box", "x"), (Life.UNKNOWN, Life.UNKNOWN))
@@ -339,14 +341,14 @@ def test_a_record_lives_with_its_process(registry: Registry) -> None:
         with case(domain):
             registry.write(pidDomain=domain)
             registry.write(1 << 22, pidDomain=domain, sessionId="gone")
-            said = registry.said()
-            assert (said["7e82"].life, said["gone"].life) == lives
+            reported = registry.reported()
+            assert (reported["7e82"].life, reported["gone"].life) == lives
     # Of two records of one session, that of the live process is shown.
     registry.write(1 << 22, updatedAt=9_999_999_999_999, status="waiting")
     registry.write()
-    assert registry.said()["7e82"].state is State.WORKING
+    assert registry.reported()["7e82"].state is State.WORKING
     registry.write(kind="daemon")
-    assert registry.said()["7e82"].life is Life.DEAD
+    assert registry.reported()["7e82"].life is Life.DEAD
 
 
 def test_without_proc_the_process_must_exist(registry: Registry, tmp_path: Path) -> None:
@@ -356,7 +358,7 @@ def test_without_proc_the_process_must_exist(registry: Registry, tmp_path: Path)
     registry.write(1 << 22, sessionId="gone")
     registry.write(9_999_999_999, sessionId="huge")
     registry.write(1, sessionId="else", pidDomain="solaris")
-    assert {name: said.life for name, said in registry.said().items()} == {
+    assert {name: reported.life for name, reported in registry.reported().items()} == {
         "7e82": Life.LIVE,
         "gone": Life.DEAD,
         "huge": Life.DEAD,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog import reports
 from agentwatch.catalog.reports import HookLogs
 from agentwatch.recording.store import open_regular
@@ -33,11 +33,11 @@ class Logs:
                 file.write(json.dumps({"event": event, "tool": "shell", "at_ms": at_ms}) + "\n")
         return path
 
-    def said(self, after: float = 0.5) -> dict[str, Said]:
+    def reported(self, after: float = 0.5) -> dict[str, StateReport]:
         """Return what is said half a second later, by the session's id."""
         self.now += after
         self.reader.refresh(self.now)
-        return {key[1]: said for key, said in self.reader.said.items()}
+        return {key[1]: reported for key, reported in self.reader.reported.items()}
 
 
 @pytest.fixture
@@ -62,29 +62,29 @@ def test_each_event_is_a_state(tmp_path: Path) -> None:
             logs = Logs(tmp_path / f"{number}")
             logs.log("a", "UserPromptSubmit", "Stop", "PreToolUse", "SessionStart")
             logs.log("a", event)
-            said = logs.said()["a"]
-            assert (said.agent, said.life, said.pid) == ("codex", Life.UNKNOWN, None)
-            assert (said.state, said.about) == expected
+            reported = logs.reported()["a"]
+            assert (reported.agent, reported.life, reported.pid) == ("codex", Life.UNKNOWN, None)
+            assert (reported.state, reported.about) == expected
 
 
 def test_a_state_began_with_its_first_event(logs: Logs) -> None:
     """Tools that follow each other do not begin a new state; the end of a session takes it back."""
     logs.log("a", "Stop", "UserPromptSubmit", "PreToolUse", "Notification", "PostToolUse")
-    assert logs.said()["a"].since_ms == 1
+    assert logs.reported()["a"].since_ms == 1
     logs.log("a", "PermissionRequest")
-    assert logs.said()["a"].since_ms == 5
+    assert logs.reported()["a"].since_ms == 5
     for event in ("SessionEnd", "sessionEnd"):
         logs.log("a", event)
-        assert logs.said() == {}
+        assert logs.reported() == {}
         logs.log("a", "sessionStart", "stop")
-        assert logs.said()["a"].state is State.YOUR_TURN
+        assert logs.reported()["a"].state is State.YOUR_TURN
 
 
 def test_only_what_has_changed_is_read(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log that has not changed is not opened again."""
     logs.log("a", "UserPromptSubmit")
     logs.log("b", "UserPromptSubmit", agent="gemini")
-    assert logs.said().keys() == {"a", "b"}
+    assert logs.reported().keys() == {"a", "b"}
     opened: list[Path] = []
     original = open_regular
 
@@ -97,18 +97,18 @@ def test_only_what_has_changed_is_read(logs: Logs, monkeypatch: pytest.MonkeyPat
     assert not logs.reader.refresh(logs.now + 20)
     assert opened == []
     path = logs.log("b", "afterAgent", agent="gemini")
-    assert logs.said()["b"].state is State.YOUR_TURN
+    assert logs.reported()["b"].state is State.YOUR_TURN
     assert opened == [path]
 
 
 def test_new_and_removed_logs_are_found(logs: Logs) -> None:
     """A log that is new or removed is found in the next full reading."""
-    assert logs.said() == {}
+    assert logs.reported() == {}
     path = logs.log("a", "UserPromptSubmit")
-    assert logs.said() == {}
-    assert logs.said(5.0).keys() == {"a"}
+    assert logs.reported() == {}
+    assert logs.reported(5.0).keys() == {"a"}
     path.unlink()
-    assert logs.said(5.1) == {}
+    assert logs.reported(5.1) == {}
 
 
 def test_only_the_end_of_a_log_is_read(logs: Logs) -> None:
@@ -116,10 +116,10 @@ def test_only_the_end_of_a_log_is_read(logs: Logs) -> None:
     path = logs.log("a", "PermissionRequest", *["UserPromptSubmit"] * 1000)
     with path.open("a") as file:
         file.write('{"event":"PermissionRequest","at_ms":1')
-    said = logs.said()["a"]
-    assert said.state is State.WORKING
-    assert said.since_ms is not None
-    assert said.since_ms > 900
+    reported = logs.reported()["a"]
+    assert reported.state is State.WORKING
+    assert reported.since_ms is not None
+    assert reported.since_ms > 900
 
 
 def test_strange_lines_say_nothing(tmp_path: Path) -> None:
@@ -141,11 +141,11 @@ def test_strange_lines_say_nothing(tmp_path: Path) -> None:
             path = logs.log("a", "Stop")
             with path.open("ab") as file:
                 file.write(line.encode("latin-1") + b"\n")
-            assert logs.said()["a"].state is State.YOUR_TURN
+            assert logs.reported()["a"].state is State.YOUR_TURN
             with path.open("a") as file:
                 file.write('{"event":"PreToolUse","at_ms":[]}\n')
-            said = logs.said()["a"]
-            assert (said.state, said.since_ms) == (State.WORKING, None)
+            reported = logs.reported()["a"]
+            assert (reported.state, reported.since_ms) == (State.WORKING, None)
 
 
 def test_no_link_is_followed(logs: Logs) -> None:
@@ -156,7 +156,7 @@ def test_no_link_is_followed(logs: Logs) -> None:
     (logs.folder / "codex" / "notes.txt").touch()
     (logs.folder / "file").touch()
     os.mkfifo(logs.folder / "codex" / "fifo.log")
-    assert logs.said().keys() == {"a"}
+    assert logs.reported().keys() == {"a"}
 
 
 def test_a_log_that_vanishes_while_it_is_read(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,10 +167,10 @@ def test_a_log_that_vanishes_while_it_is_read(logs: Logs, monkeypatch: pytest.Mo
         raise FileNotFoundError(path)
 
     monkeypatch.setattr(reports, "open_regular", gone)
-    assert logs.said() == {}
+    assert logs.reported() == {}
     monkeypatch.setattr(reports, "open_regular", lambda path: os.open(path.parent, os.O_RDONLY))
     logs.log("a", "Stop")
-    assert logs.said() == {}
+    assert logs.reported() == {}
 
 
 def test_the_logs_that_changed_last_count(logs: Logs) -> None:
@@ -178,4 +178,4 @@ def test_the_logs_that_changed_last_count(logs: Logs) -> None:
     for number in range(260):
         path = logs.log(f"s{number}", "Stop")
         os.utime(path, (number, number))
-    assert list(logs.said()) == [f"s{number}" for number in range(259, 3, -1)]
+    assert list(logs.reported()) == [f"s{number}" for number in range(259, 3, -1)]

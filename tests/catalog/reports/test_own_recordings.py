@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.reported import Life, Said
+from agentwatch.agents.state_report import Life, StateReport
 from agentwatch.catalog import reports
 from agentwatch.catalog.reports import OwnRecordings
 from agentwatch.recording.store import open_regular
@@ -40,11 +40,11 @@ class Recordings:
             path.with_suffix(".json").write_text(json.dumps({**LIVE_AGENT, **process}))
         return path
 
-    def said(self, after: float = 0.5) -> dict[str, Said]:
+    def reported(self, after: float = 0.5) -> dict[str, StateReport]:
         """Return what is said half a second later, by the stem."""
         self.now += after
         self.reader.refresh(self.now)
-        return {key[1]: said for key, said in self.reader.said.items()}
+        return {key[1]: reported for key, reported in self.reader.reported.items()}
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def held(path: Path) -> Iterator[None]:
 
 def test_a_recording_is_live_while_it_is_written(recordings: Recordings) -> None:
     """A recording is live while its lock is held; links and other files are not recordings."""
-    assert recordings.said() == {}
+    assert recordings.reported() == {}
     path = recordings.record("one")
     recordings.record("two")
     (recordings.folder / "link.ndjson").symlink_to(path)
@@ -71,9 +71,9 @@ def test_a_recording_is_live_while_it_is_written(recordings: Recordings) -> None
     # An agent that has ended is not live, though another process still holds the lock.
     ended = recordings.record("ended", pid=os.getpid(), started_ms=1, exit_code=0)
     with held(path), held(ended):
-        assert recordings.said() == {"one": Said("agentwatch", "one", Life.LIVE)}
+        assert recordings.reported() == {"one": StateReport("agentwatch", "one", Life.LIVE)}
         assert not recordings.reader.refresh(recordings.now)
-    assert recordings.said() == {}
+    assert recordings.reported() == {}
 
 
 def test_a_recording_that_cannot_be_opened_has_ended(
@@ -86,7 +86,7 @@ def test_a_recording_that_cannot_be_opened_has_ended(
 
     monkeypatch.setattr(reports, "open_regular", gone)
     with held(recordings.record("one")):
-        assert recordings.said() == {}
+        assert recordings.reported() == {}
 
 
 @pytest.mark.slow
@@ -96,13 +96,13 @@ def test_the_process_of_a_recording_is_known(recordings: Recordings, tmp_path: P
     with started(["claude"], tmp_path) as process:
         recordings.record("one", pid=process.pid, started_ms=began_ms)
         recordings.record("past", pid=process.pid, started_ms=1000)
-        said = recordings.said()
-        assert said == {
-            "one": Said("agentwatch", "one", Life.LIVE, process.pid, began_ms=began_ms, runs="claude")
+        reported = recordings.reported()
+        assert reported == {
+            "one": StateReport("agentwatch", "one", Life.LIVE, process.pid, began_ms=began_ms, runs="claude")
         }
         process.kill()
         process.wait()
-        assert recordings.said() == {}
+        assert recordings.reported() == {}
 
 
 def test_an_ended_recording_is_read_once(recordings: Recordings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_an_ended_recording_is_read_once(recordings: Recordings, monkeypatch: py
     path = recordings.record("one")
     settled = path.parent.stat().st_mtime - 10
     os.utime(path.parent, (settled, settled))
-    assert recordings.said() == {}
+    assert recordings.reported() == {}
     opened: list[Path] = []
     original = open_regular
 
@@ -120,11 +120,11 @@ def test_an_ended_recording_is_read_once(recordings: Recordings, monkeypatch: py
 
     monkeypatch.setattr(reports, "open_regular", noted)
     with held(path):
-        assert recordings.said() == {}
-        assert recordings.said(70.0) == {}
+        assert recordings.reported() == {}
+        assert recordings.reported(70.0) == {}
         assert opened == []
         path.write_text("more")
-        assert recordings.said(70.0).keys() == {"one"}
+        assert recordings.reported(70.0).keys() == {"one"}
 
 
 def test_recordings_are_removed(recordings: Recordings) -> None:
@@ -132,23 +132,23 @@ def test_recordings_are_removed(recordings: Recordings) -> None:
     path = recordings.record("one")
     other = recordings.record("two")
     with held(path), held(other):
-        assert recordings.said().keys() == {"one", "two"}
+        assert recordings.reported().keys() == {"one", "two"}
         path.unlink()
-        assert recordings.said().keys() == {"two"}
-    assert recordings.said() == {}
+        assert recordings.reported().keys() == {"two"}
+    assert recordings.reported() == {}
     with held(other):
         other.unlink()
         recordings.folder.rmdir()
-        assert recordings.said() == {}
+        assert recordings.reported() == {}
 
 
 def test_many_recordings_are_read_200_at_a_time(recordings: Recordings) -> None:
     """The newest recordings are read first, and the others with the next steps."""
     paths = [recordings.record(f"2026-{number:03}") for number in range(405)]
     with held(paths[0]), held(paths[404]):
-        assert recordings.said().keys() == {"2026-404"}
-        assert recordings.said().keys() == {"2026-404"}
-        assert recordings.said().keys() == {"2026-404", "2026-000"}
+        assert recordings.reported().keys() == {"2026-404"}
+        assert recordings.reported().keys() == {"2026-404"}
+        assert recordings.reported().keys() == {"2026-404", "2026-000"}
 
 
 def test_without_locks_a_pipe_that_grows_may_be_written(
@@ -163,9 +163,9 @@ def test_without_locks_a_pipe_that_grows_may_be_written(
 
     with held(grown), monkeypatch.context() as patch:
         patch.setattr(fcntl, "flock", refuse)
-        assert recordings.said() == {"grown": Said("agentwatch", "grown", Life.UNKNOWN)}
+        assert recordings.reported() == {"grown": StateReport("agentwatch", "grown", Life.UNKNOWN)}
         os.utime(grown, (1, 1))
-        assert recordings.said() == {}
+        assert recordings.reported() == {}
 
 
 def test_the_command_names_the_agent_before_the_first_line(recordings: Recordings) -> None:
@@ -179,5 +179,5 @@ def test_the_command_names_the_agent_before_the_first_line(recordings: Recording
     for stem, (command, runs, has_one_prompt) in cases.items():
         recordings.record(stem, command=command, pid=os.getpid(), started_ms=int(time.time() * 1000))
         with case(stem), held(recordings.folder / f"{stem}.ndjson"):
-            said = recordings.said(after=100.0)[stem]
-            assert (said.runs, said.has_one_prompt) == (runs, has_one_prompt)
+            reported = recordings.reported(after=100.0)[stem]
+            assert (reported.runs, reported.has_one_prompt) == (runs, has_one_prompt)

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.described import FileState, file_state, own_files
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import Life, State
+from agentwatch.agents.description_files import FileState, file_state, own_files
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import Life, State
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.quick_look import counted, looked
 from agentwatch.catalog.reports import Registries
-from agentwatch.catalog.standing import Ground
+from agentwatch.catalog.session_status import Ground
 from agentwatch.sources.proc import Proc
 from tests.builders.machine.fake import save
 from tests.builders.machine.made import Story, id_of
@@ -59,7 +59,7 @@ def test_all_agents_are_read_below_the_home_folder(tmp_path: Path) -> None:
         for file in (lock, recording):
             fcntl.flock(file, fcntl.LOCK_EX)
         assert registries.refresh(1.0)
-        assert {key: said.life for key, said in registries.said.items()} == {
+        assert {key: reported.life for key, reported in registries.reported.items()} == {
             ("claude", "c"): Life.LIVE,
             ("codex", "x"): Life.LIVE,
             ("copilot", "p"): Life.LIVE,
@@ -67,9 +67,9 @@ def test_all_agents_are_read_below_the_home_folder(tmp_path: Path) -> None:
             ("gemini", "g"): Life.UNKNOWN,
         }
         assert registries.exact == {"codex"}
-        said = registries.said
+        reported = registries.reported
         assert not registries.refresh(1.1)
-        assert registries.said is said
+        assert registries.reported is reported
 
 
 def test_variables_move_the_folders(tmp_path: Path) -> None:
@@ -84,12 +84,12 @@ def test_variables_move_the_folders(tmp_path: Path) -> None:
     }
     registries = Registries(environ, home)
     registries.refresh(1.0)
-    assert registries.said.keys() == {("claude", "old"), ("claude", "new")}
+    assert registries.reported.keys() == {("claude", "old"), ("claude", "new")}
     assert registries.exact == frozenset()
     # A record that belongs to another user says nothing.
     registries = Registries(environ, home, uid=os.geteuid() + 1)
     assert not registries.refresh(1.0)
-    assert registries.said == {}
+    assert registries.reported == {}
 
 
 def test_a_hook_adds_what_the_agent_does_not_say(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_hook_adds_what_the_agent_does_not_say(tmp_path: Path) -> None:
     with open(home / ".codex/thread-writer-locks/x.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         registries.refresh(1.0)
-    codex, claude = registries.said["codex", "x"], registries.said["claude", "c"]
+    codex, claude = registries.reported["codex", "x"], registries.reported["claude", "c"]
     assert (codex.life, codex.pid, codex.state, codex.since_ms, codex.about) == (
         Life.LIVE,
         os.getpid(),
@@ -128,7 +128,7 @@ def test_own_recordings_lie_in_the_folder_of_the_user(
     with open(folder / "r.ndjson", "w") as recording:
         fcntl.flock(recording, fcntl.LOCK_EX)
         registries.refresh(1.0)
-    assert registries.said.keys() == {("agentwatch", "r")}
+    assert registries.reported.keys() == {("agentwatch", "r")}
 
 
 def test_what_cannot_be_read_is_a_problem_until_all_is_read(
@@ -148,7 +148,7 @@ def test_what_cannot_be_read_is_a_problem_until_all_is_read(
             assert [*registries.problems] == [tmp_path / ".claude/sessions"]
     registries.refresh(2.0)
     assert registries.problems == {}
-    assert ("claude", "c") in registries.said
+    assert ("claude", "c") in registries.reported
 
 
 def test_all_views_show_what_the_server_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,15 +178,15 @@ def test_all_views_show_what_the_server_says(tmp_path: Path, monkeypatch: pytest
             with case(status):
                 for machine in (watched, Machine(environ, tmp_path)):
                     machine.settle(int(now_s * 1000))
-                    standing = machine.rows["codex", story.id].standing
-                    assert (standing.state, standing.ground) == (state, ground)
+                    found = machine.rows["codex", story.id].status
+                    assert (found.state, found.ground) == (state, ground)
                     if state is State.ASKS:
-                        assert standing.now == "exec_command pytest -q"
-                        assert standing.since_ms == story.ended_ms
+                        assert found.now == "exec_command pytest -q"
+                        assert found.since_ms == story.ended_ms
                 registries = Registries(environ, tmp_path)
                 registries.refresh(now_s)
-                found = counted([*registries.said.values()], {}, int(now_s * 1000))
-                assert found._asdict().items() >= counts.items()
+                totals = counted([*registries.reported.values()], {}, int(now_s * 1000))
+                assert totals._asdict().items() >= counts.items()
 
 
 def test_status_asks_the_server_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

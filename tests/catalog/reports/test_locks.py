@@ -13,8 +13,8 @@ import pytest
 
 from agentwatch.agents.codex.program import CodexReports
 from agentwatch.agents.copilot.reported import CopilotLocks
-from agentwatch.agents.found import Key
-from agentwatch.agents.reported import Life, Said, State
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.sources.proc import Proc
 from tests.catalog.started_agents import started
 from tests.conftest import case
@@ -23,9 +23,9 @@ from tests.harness.codex_server import APPROVAL, IDLE, WORKS, codex_server
 UID = os.geteuid()
 
 
-def live(agent: str, session_id: str, pid: int) -> dict[Key, Said]:
+def live(agent: str, session_id: str, pid: int) -> dict[Key, StateReport]:
     """Return what is said of one live session."""
-    return {(agent, session_id): Said(agent, session_id, Life.LIVE, pid)}
+    return {(agent, session_id): StateReport(agent, session_id, Life.LIVE, pid)}
 
 
 class TestCodex:
@@ -38,18 +38,18 @@ class TestCodex:
         (tmp_path / ".coordination.lock").touch()
         (tmp_path / "other.txt").touch()
         assert locks.refresh(1.0)
-        assert locks.said == {}
+        assert locks.reported == {}
         assert locks.is_exact
         with open(tmp_path / "01a2.lock", "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             assert not locks.refresh(1.5)
             assert locks.refresh(2.1)
             loaded_ms = (tmp_path / "01a2.lock").stat().st_mtime_ns // 10**6
-            known = Said("codex", "01a2", Life.LIVE, os.getpid(), began_ms=loaded_ms)
-            assert locks.said == {("codex", "01a2"): known}
+            known = StateReport("codex", "01a2", Life.LIVE, os.getpid(), began_ms=loaded_ms)
+            assert locks.reported == {("codex", "01a2"): known}
             assert not locks.refresh(3.2)
         assert locks.refresh(4.3)
-        assert locks.said == {}
+        assert locks.reported == {}
 
     def test_the_lock_is_never_taken(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Asking for the lock would keep Codex from taking it."""
@@ -85,16 +85,18 @@ class TestServer:
             held(locks / "a.lock", locks / "b.lock", locks / "c.lock"),
         ):
             assert refreshed(reports, 1.0)
-            said = {key: (each.state, each.about, each.source) for (_, key), each in reports.said.items()}
-            assert said == {
+            reported = {
+                key: (each.state, each.about, each.source) for (_, key), each in reports.reported.items()
+            }
+            assert reported == {
                 "a": (State.ASKS, "permission", f"server {tmp_path / SOCKET}"),
                 "b": (None, "", ""),
                 "c": (None, "", ""),
             }
-            assert {each.pid for each in reports.said.values()} == {os.getpid()}
+            assert {each.pid for each in reports.reported.values()} == {os.getpid()}
             server.threads["a"]["status"] = WORKS
             assert refreshed(reports, 100.0)
-            assert reports.said["codex", "a"].state is State.WORKING
+            assert reports.reported["codex", "a"].state is State.WORKING
             assert not refreshed(reports, 200.0)
 
     def test_without_a_loaded_session_no_server_is_asked(self, tmp_path: Path) -> None:
@@ -115,8 +117,13 @@ class TestServer:
         with codex_server(tmp_path, {"a": IDLE, "ephemeral": WORKS}):
             reports = CodexReports([locks], UID, Proc(tmp_path / "proc"))
             assert refreshed(reports, 1.0)
-        (said,) = reports.said.values()
-        assert (said.session_id, said.life, said.pid, said.state) == ("a", Life.LIVE, None, State.YOUR_TURN)
+        (reported,) = reports.reported.values()
+        assert (reported.session_id, reported.life, reported.pid, reported.state) == (
+            "a",
+            Life.LIVE,
+            None,
+            State.YOUR_TURN,
+        )
         assert not reports.is_exact
 
 
@@ -151,11 +158,11 @@ class Copilot:
         path.write_text(str(pid))
         return path
 
-    def said(self, after: float = 0.5) -> dict[Key, Said]:
+    def reported(self, after: float = 0.5) -> dict[Key, StateReport]:
         """Return what is said half a second later."""
         self.now += after
         self.locks.refresh(self.now)
-        return self.locks.said
+        return self.locks.reported
 
 
 @pytest.fixture
@@ -174,14 +181,14 @@ class TestCopilot:
     def test_a_session_in_use_is_live(self, copilot: Copilot) -> None:
         """A session is live from its lock on, which its folder precedes, until the lock is removed."""
         (copilot.folder / "new").mkdir()
-        assert copilot.said() == {}
+        assert copilot.reported() == {}
         path = copilot.lock("new", os.getpid())
-        assert copilot.said() == live("copilot", "new", os.getpid())
+        assert copilot.reported() == live("copilot", "new", os.getpid())
         os.utime(path.parent, (1, 1))
         for _ in range(3):
             assert not copilot.locks.refresh(copilot.now)
         path.unlink()
-        assert copilot.said() == {}
+        assert copilot.reported() == {}
         assert not copilot.locks.refresh(copilot.now)
 
     @pytest.mark.slow
@@ -189,46 +196,46 @@ class TestCopilot:
         """The lock of a process that has ended, or that began after it was written, does not count."""
         with started(["copilot"], copilot.folder) as process:
             copilot.lock("a", process.pid)
-            assert copilot.said() == live("copilot", "a", process.pid)
+            assert copilot.reported() == live("copilot", "a", process.pid)
             process.kill()
             process.wait()
-            assert copilot.said() == {}
+            assert copilot.reported() == {}
         os.utime(copilot.lock("b", os.getpid()), (1, 1))
-        assert copilot.said() == {}
+        assert copilot.reported() == {}
 
     def test_strange_names_are_no_locks(self, copilot: Copilot) -> None:
         """A lock is named by the id of a process."""
         for number, pid in enumerate(("", "x", "-1", "0", "１", "1" * 40, str(1 << 33))):
             with case(pid):
                 copilot.lock(f"{number}", pid)
-                assert copilot.said() == {}
+                assert copilot.reported() == {}
         copilot.lock("a", os.getpid())
-        assert copilot.said().keys() == {("copilot", "a")}
+        assert copilot.reported().keys() == {("copilot", "a")}
 
     def test_an_old_session_is_read_every_10_seconds(self, copilot: Copilot) -> None:
         """An old session that is resumed is found in the next full reading."""
         hour_ago = time.time() - 3600
         os.utime(copilot.folder / "old", (hour_ago, hour_ago))
-        assert copilot.said() == {}
+        assert copilot.reported() == {}
         copilot.lock("old", os.getpid())
-        assert copilot.said() == {}
-        assert copilot.said(10.0) == live("copilot", "old", os.getpid())
+        assert copilot.reported() == {}
+        assert copilot.reported(10.0) == live("copilot", "old", os.getpid())
 
     def test_sessions_are_removed(self, copilot: Copilot) -> None:
         """A session whose folder is removed is no longer in use, and neither is one whose root is."""
         path = copilot.lock("a", os.getpid())
-        assert copilot.said()
+        assert copilot.reported()
         path.unlink()
         path.parent.rmdir()
-        assert copilot.said() == {}
+        assert copilot.reported() == {}
         copilot.lock("b", os.getpid())
-        assert copilot.said()
+        assert copilot.reported()
         copilot.folder.rename(copilot.folder.with_name("moved"))
-        assert copilot.said() == {}
+        assert copilot.reported() == {}
 
     def test_without_proc_the_process_must_exist(self, tmp_path: Path) -> None:
         """On a system without /proc, the start of the process is not compared."""
         copilot = Copilot(tmp_path, Proc(tmp_path / "proc"))
         for name, pid in (("a", os.getpid()), ("b", 1 << 22), ("c", 9_999_999_999)):
             copilot.lock(name, pid)
-        assert copilot.said().keys() == {("copilot", "a")}
+        assert copilot.reported().keys() == {("copilot", "a")}

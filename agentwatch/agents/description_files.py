@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from agentwatch.agents.fields import parse
 from agentwatch.base.clock import wall_ns
-from agentwatch.recording.ends import first_bytes
+from agentwatch.recording.head_tail import first_bytes
 from agentwatch.recording.store import is_foreign_id, open_own
 
 MOST_BYTES = 1 << 20

@@ -43,7 +43,7 @@ _MOST_ENTRIES = 500
 _MOST_ANSWER = 1000
 
 
-class WhatHappened(Static):
+class FinishSummary(Static):
     """What failed and is still open, the files that were changed, and how the last answer begins."""
 
     class LineClicked(Message):
