@@ -52,8 +52,8 @@ def agentwatch() -> None:
 @colour
 def watch(addresses: tuple[str, ...], **given: Any) -> int:
     """Watch stdin, open a recording, or list the sessions of machines."""
+    from agentwatch.cli.address import is_source
     from agentwatch.cli.commands import watch_address, watch_sources, watch_stdin
-    from agentwatch.cli.machines import is_source
 
     options = options_of(given)
     if not addresses:

@@ -72,7 +72,7 @@ def watch_stdin(options: Options) -> int:
 def watch_sources(words: Sequence[str], options: Options) -> int:
     """List the sessions of machines until the user quits. `words` are `.` for this machine, `nats://HOST`,
     `ssh://HOST`."""
-    from agentwatch.cli.machines import check_sources
+    from agentwatch.cli.address import check_sources
 
     check_sources(words)
     if options.prints():
@@ -103,8 +103,8 @@ def watch_elsewhere(words: str, moment: MomentSpec | None, options: Options) -> 
     """Watch a session until it ends, or until the user quits. `words` have no moment. `moment` is None for
     the newest. The exit code is 74 if a printed session misses bytes that are not expected any more. Raise
     `Fault` if the session cannot be read, it has no such moment, or an option does not apply to it."""
+    from agentwatch.cli.address import log_in
     from agentwatch.cli.config_file import read_machines
-    from agentwatch.cli.machines import log_in
     from agentwatch.remote.copying import open_copy, source_of
 
     if options.record or options.tee:
@@ -306,7 +306,7 @@ def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
 def _watch_machines(words: Sequence[str], options: Options) -> int:
     if given := [name for name, value in _of_one_session(options) if value]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
-    from agentwatch.cli.machines import log_in, machine_list
+    from agentwatch.cli.address import log_in, machine_list
     from agentwatch.cli.terminal import claimed_terminal
     from agentwatch.screen.terminal.signals import PendingSignals
 

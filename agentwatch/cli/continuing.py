@@ -12,7 +12,9 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 
 from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import without_credentials
@@ -32,8 +34,12 @@ from agentwatch.catalog.continuing import (
 )
 from agentwatch.catalog.session_ids import SessionIds, id_in
 from agentwatch.cli.address import is_elsewhere, is_once, parse_address
+from agentwatch.cli.app import options_of
 from agentwatch.cli.config_file import read_acts_allowed
+from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import in_runner, say
+from agentwatch.cli.parameters import ADDRESS, colour, keeping, on, printing
+from agentwatch.cli.ship import publication_of, publishing, taken
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.recording.acts import Act, append_act
 from agentwatch.recording.store import nameless_file, open_folder, private_folder
@@ -53,26 +59,36 @@ _SHOWN = 200
 _MOST_SAID = 1 << 16
 
 
-def continue_session(
+@click.command("continue", cls=HelpfulCommand)
+@click.argument("words", metavar="ADDRESS", type=ADDRESS)
+@click.argument("text")
+@click.option("--dry-run", "is_dry_run", is_flag=True, help="Print the command that would run, and exit.")
+@click.option("--queue", "is_queued", is_flag=True, help="Hand TEXT to the Codex that has the session open.")
+@click.option("--permissions", default="", metavar="MODE", help="Confirm these permissions, or fewer.")
+@click.option("--by", type=click.Choice(("command", "list", "session")), default="command", hidden=True)
+@click.option("--mark", default="", hidden=True)
+@printing
+@keeping
+@on("bell, note, log, pause or stop")
+@publishing
+@colour
+def continue_(
     words: str,
     text: str,
-    options: Options,
-    publication: Publication | None,
-    *,
     is_dry_run: bool,
     is_queued: bool,
     permissions: str,
     by: str,
     mark: str,
+    **given: Any,
 ) -> int:
-    """Continue a session, or print the command that would do it.
+    """Continue a session that nobody holds, with a new prompt.
 
-    `publication` is None if the session is not published. `is_dry_run` only prints the command. `is_queued`
-    hands the prompt to the process that has the session open. `permissions` is the permission mode of the
-    run, or `settings`; empty for that of the session. `by` is where the user acted: `command`, `list` or
-    `session`. `mark` is the mark of the plan that the user has seen; empty if the user has seen none. Raise
-    `Fault` if the session cannot be continued, or may not be, or its agent cannot be started.
+    TEXT is the prompt. The agent's own command runs in the folder in which the session was started, with the
+    permissions of the session, recorded and watched as by run.
     """
+    asked, options = taken(given), options_of(given)
+    publication = None if is_dry_run or is_queued else publication_of(asked, options)
     if is_elsewhere(words) and not os.path.exists(words):
         raise Fault(f"{words} is on another machine: continue it there", USAGE)
     address = parse_address(words)

@@ -21,12 +21,12 @@ SUBCOMMANDS = {
     "check": ("check", "check", "Check recordings by rules: exit 1 if one is broken, else 0."),
     "compare": ("compare", "compare", "Show where two runs differ, or several runs a side."),
     "completion": ("subcommands", "completion", "Print the completion script of a shell."),
-    "continue": ("subcommands", "continue_", "Continue a session that nobody holds, with a new prompt."),
+    "continue": ("continuing", "continue_", "Continue a session that nobody holds, with a new prompt."),
     "demo": ("subcommands", "demo", "Replay a bundled session; needs no agent and no network."),
     "doctor": ("doctor", "doctor", "Print facts for a bug report, or the unknown parts of a FILE."),
     "engine": ("engine", "engine", "Set up and check the NATS server to which machines publish."),
     "export": ("export", "export", "Write a session as a file for others, redacted."),
-    "hooks": ("subcommands", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
+    "hooks": ("hooks", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
     "host-rows": ("subcommands", "host_rows", ""),
     "replay": ("subcommands", "replay", "Replay a recording with its original timing."),
@@ -38,7 +38,7 @@ SUBCOMMANDS = {
         "List the sessions on this machine or on others, newest first.",
     ),
     "show": ("show", "show", "Print one call (FILE#12), or the state at a time (FILE@+95s)."),
-    "stats": ("subcommands", "stats", "Print statistics over all sessions on this machine."),
+    "stats": ("stats", "stats", "Print statistics over all sessions on this machine."),
     "status": ("subcommands", "status", "Print one line of counts for tmux and shell prompts."),
 }
 """The commands that are imported when they are asked for: the module and the name of each, and its line in

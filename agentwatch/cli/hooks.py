@@ -4,21 +4,61 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.program import HookedAgent
 from agentwatch.agents.registry import answered_agents, hooked_agents
 from agentwatch.base.faults import CANNOT_CREATE, USAGE, Fault
 from agentwatch.catalog.hooks.plan import Change, Hooks, Status
+from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.stdout import print_lines
 from agentwatch.text.times import date_and_time
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-def run_hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
-    """Report, install or remove hooks. `agent` is None for all, to report them. `answers` says whether to
-    install the hook by which the list answers permission prompts. `is_confirmed` changes files without
-    asking."""
+
+class _HookedAgent(click.ParamType[str]):
+    """One of the agents whose hooks can be used. They are read when a name is given, completed or listed."""
+
+    name = "agent"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """Return the names of the agents."""
+        return self.names().get_metavar(param, ctx)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name of an agent."""
+        return self.names().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin so."""
+        return self.names().shell_complete(ctx, param, incomplete)
+
+    def names(self) -> click.Choice[str]:
+        """Return the choice among all names."""
+        return click.Choice(tuple(sorted({**hooked_agents(), **answered_agents()})))
+
+
+@click.command(cls=HelpfulCommand)
+@click.argument("action", type=click.Choice(("status", "install", "remove")))
+@click.argument("agent", type=_HookedAgent(), required=False)
+@click.option(
+    "--answer", "answers", is_flag=True, help="Let the list answer permission prompts (Claude Code)."
+)
+@click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
+def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
+    """Let Claude Code, Codex, Cursor or Gemini CLI report by hooks.
+
+    Codex, Cursor and Gemini CLI report their states. Claude Code, with --answer, lets the list answer its
+    permission prompts; its state is known without hooks.
+    """
     if os.name != "posix":
         raise Fault("hooks need a system with /bin/sh", USAGE)
     agents, answered = hooked_agents(), answered_agents()

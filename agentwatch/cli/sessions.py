@@ -139,7 +139,7 @@ def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
     check_here(given, machines)
 
     if is_indexing(given, as_json=as_json):
-        from agentwatch.cli.index import update_index
+        from agentwatch.cli.stats import update_index
 
         return update_index()
     if (asked := pruning_of(given, as_json=as_json)) is not None:
@@ -244,8 +244,8 @@ def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
 
 def of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
     """Return the rows of several machines, and the exit code; report those that do not answer."""
+    from agentwatch.cli.address import check_sources, log_in, machine_list
     from agentwatch.cli.config_file import read_machines
-    from agentwatch.cli.machines import check_sources, log_in, machine_list
 
     check_sources(words)
     log_in(words)

@@ -1,4 +1,5 @@
-"""The command `stats`: prints statistics over all sessions as tables, JSON or CSV."""
+"""The command `stats`: prints statistics over all sessions as tables, JSON or CSV; and the index of all
+sessions, which `sessions --index` brings up to date too."""
 
 from __future__ import annotations
 
@@ -6,14 +7,21 @@ import csv
 import io
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import click
 import orjson
 
+from agentwatch import __version__
 from agentwatch.analysis.prices import price_list
 from agentwatch.base.extras import EXTRAS, install_command
-from agentwatch.base.faults import USAGE, Fault
+from agentwatch.base.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.catalog.places import Places, notes_of
 from agentwatch.catalog.statistics import (
     LEAST,
     By,
@@ -27,10 +35,12 @@ from agentwatch.catalog.statistics import (
     names,
     statistics,
 )
-from agentwatch.cli.index import with_index
+from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.messages import ShownProgress, say
+from agentwatch.cli.parameters import printed_colour, since
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.rules.language.errors import nearest
-from agentwatch.text.amounts import about_dollars, dollars, plural, short_count
+from agentwatch.text.amounts import about_dollars, byte_size, dollars, plural, short_count
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, styled, wrapped
 from agentwatch.text.safe_json import safe_json
@@ -56,11 +66,50 @@ _FORMULA = ("=", "+", "-", "@")
 """A cell that begins with one of these is a formula in a spreadsheet."""
 UNKNOWN = "-"
 _LEAST_PERCENT = 0.05
+_Result = TypeVar("_Result")
 
 
-def print_statistics(chosen: Chosen, by: By | None, output_format: str) -> int:
-    """Read new and changed sessions into the index, and print the statistics over the chosen sessions. `by`
-    prints the costs by this, and no other table. The exit code is 0 without any session too."""
+@click.command(cls=HelpfulCommand)
+@click.option(
+    "--since",
+    "since_ms",
+    callback=since,
+    metavar="TIME",
+    help="Count only sessions with activity since then: 7d, 2026-11-01.",
+)
+@click.option(
+    "--agent", "agents", multiple=True, metavar="NAME", help="Count only sessions of this agent: claude."
+)
+@click.option("--repo", default="", metavar="NAME", help="Count only sessions in this repository.")
+@click.option(
+    "--by",
+    type=click.Choice(("day", "model", "repo", "agent")),
+    help="Print tokens and cost by day, model, repository or agent.",
+)
+@click.option(
+    "--output-format",
+    type=click.Choice(("text", "json", "csv")),
+    help="Format of the output (default: text).",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
+@printed_colour
+def stats(
+    since_ms: int | None,
+    agents: tuple[str, ...],
+    repo: str,
+    by: str | None,
+    output_format: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Print statistics over all sessions on this machine.
+
+    They are about time, cost, failures, slow commands, edited files and tests.
+    """
+    if as_json and output_format not in (None, "json"):
+        raise click.UsageError(f"--json excludes --output-format {output_format}")
+    chosen = Chosen(frozenset(name.casefold() for name in agents), repo, since_ms)
+    grouped = None if by is None else By(by)
 
     def use(index: SessionIndex, _done: Updated) -> Statistics:
         known = names(index.connection)
@@ -71,13 +120,13 @@ def print_statistics(chosen: Chosen, by: By | None, output_format: str) -> int:
         return statistics(index.connection, chosen)
 
     found = with_index("stats", use)
-    if output_format == "json":
-        data = orjson.dumps(json_record(found, by))
+    if as_json or output_format == "json":
+        data = orjson.dumps(json_record(found, grouped))
         return print_json([safe_json(data) if os.isatty(1) else data])
     if output_format == "csv":
-        return print_lines(csv_lines(found, by))
+        return print_lines(csv_lines(found, grouped))
     width = shutil.get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WHOLE
-    return print_lines(report(found, by, width))
+    return print_lines(report(found, grouped, width))
 
 
 def _check(option: str, name: str, known: Sequence[str]) -> None:
@@ -396,3 +445,74 @@ def percent(share: float | None) -> str:
     if 0 < value < _LEAST_PERCENT:
         return "<0.1 %"
     return f"{value:.1f} %" if 0 < value < 9.95 else f"{value:.0f} %"
+
+
+def update_index() -> int:
+    """Read all new and changed sessions into the index, and print its path. What was done is reported on
+    stderr, so that the output can be given to another program."""
+    began = time.monotonic()
+
+    def report(index: SessionIndex, done: Updated) -> str:
+        sessions, calls = index.counts()
+        words = [f"{plural(sessions, 'session')}, {plural(calls, 'call')}"]
+        took = duration_words(1000 * (time.monotonic() - began))
+        words.append(f"{done.read:,} read ({byte_size(done.size)}) in {took}")
+        if done.removed:
+            words.append(f"{done.removed:,} removed")
+        if done.unreadable:
+            words.append(f"{done.unreadable:,} cannot be read")
+        say(" · ".join(words))
+        return os.fspath(index.path)
+
+    return print_lines([safe_line(with_index("--index", report))])
+
+
+def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
+    """Bring the index up to date, and return what a function makes of it.
+
+    The progress is shown on a terminal at stderr if it takes long. A damaged index is built again once, which
+    is reported. `asked` is what the user has typed: `--index`, `stats`. `use` gets the open index and what
+    the update has done. It may be called again if it raises `sqlite3.Error`.
+    """
+    if find_spec("_sqlite3") is None:
+        raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
+    import sqlite3
+
+    from agentwatch.catalog.index import index_path, remove_index
+
+    path = index_path()
+    try:
+        try:
+            return _used(path, use)
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # a subclass is not damage: a full disk, a lock
+                raise
+            _say_damaged(path)
+            remove_index(path)
+            return _used(path, use)
+    except OSError as error:
+        raise cannot_create(path, error) from None
+    except sqlite3.Error as error:
+        raise Fault(f"cannot write {path}: {error} (it can be deleted)", INCOMPLETE_RECORDING) from None
+
+
+def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
+    from agentwatch.catalog.index import SessionIndex, update
+
+    progress = ShownProgress().step("reading sessions")
+    with closing(SessionIndex(path, __version__)) as index:
+        if index.was_damaged:
+            _say_damaged(path)
+        places = Places(os.environ, Path.home(), os.geteuid())
+        every = {each.key: each for batch in places.first() for each in batch}
+        for note in notes_of(places.problems.values()):
+            say(note)
+        try:
+            done = update(index, every.values(), progress)
+        finally:
+            progress.clear()
+        return use(index, done)
+
+
+def _say_damaged(path: Path) -> None:
+    say(f"{path} was damaged: all sessions are read again")

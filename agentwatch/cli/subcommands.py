@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,16 +17,11 @@ from agentwatch.cli.parameters import (
     colour,
     keeping,
     on,
-    printed_colour,
     printing,
-    since,
     stream_format,
     together,
 )
 from agentwatch.cli.ship import publishing
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
 _address = click.argument("address", type=ADDRESS)
 _agent = click.argument("command", metavar="-- AGENT...", nargs=-1, required=True, type=click.UNPROCESSED)
@@ -70,49 +65,6 @@ def run(command: tuple[str, ...], **given: Any) -> int:
 
     asked, options = taken(given), options_of(given)
     return watch_agent(command, options, publication_of(asked, options))
-
-
-@click.command("continue", cls=HelpfulCommand)
-@_address
-@click.argument("text")
-@click.option("--dry-run", "is_dry_run", is_flag=True, help="Print the command that would run, and exit.")
-@click.option("--queue", "is_queued", is_flag=True, help="Hand TEXT to the Codex that has the session open.")
-@click.option("--permissions", default="", metavar="MODE", help="Confirm these permissions, or fewer.")
-@click.option("--by", type=click.Choice(("command", "list", "session")), default="command", hidden=True)
-@click.option("--mark", default="", hidden=True)
-@printing
-@keeping
-@on("bell, note, log, pause or stop")
-@publishing
-@colour
-def continue_(
-    address: str,
-    text: str,
-    is_dry_run: bool,
-    is_queued: bool,
-    permissions: str,
-    by: str,
-    mark: str,
-    **given: Any,
-) -> int:
-    """Continue a session that nobody holds, with a new prompt.
-
-    TEXT is the prompt. The agent's own command runs in the folder in which the session was started, with the
-    permissions of the session, recorded and watched as by run.
-    """
-    from agentwatch.cli.continuing import continue_session
-    from agentwatch.cli.ship import publication_of, taken
-
-    asked, options = taken(given), options_of(given)
-    publication = None if is_dry_run or is_queued else publication_of(asked, options)
-    return continue_session(
-        *(address, text, options, publication),
-        is_dry_run=is_dry_run,
-        is_queued=is_queued,
-        permissions=permissions,
-        by=by,
-        mark=mark,
-    )
 
 
 @click.command(cls=HelpfulCommand)
@@ -177,50 +129,6 @@ def status(template: str | None) -> int:
         raise click.UsageError(f"--format: {error}") from None
 
 
-class _HookedAgent(click.ParamType[str]):
-    """One of the agents whose hooks can be used. They are read when a name is given, completed or listed."""
-
-    name = "agent"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """Return the names of the agents."""
-        return self.names().get_metavar(param, ctx)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name of an agent."""
-        return self.names().convert(value, param, ctx)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the names that begin so."""
-        return self.names().shell_complete(ctx, param, incomplete)
-
-    def names(self) -> click.Choice[str]:
-        """Return the choice among all names."""
-        from agentwatch.agents.registry import answered_agents, hooked_agents
-
-        return click.Choice(tuple(sorted({**hooked_agents(), **answered_agents()})))
-
-
-@click.command(cls=HelpfulCommand)
-@click.argument("action", type=click.Choice(("status", "install", "remove")))
-@click.argument("agent", type=_HookedAgent(), required=False)
-@click.option(
-    "--answer", "answers", is_flag=True, help="Let the list answer permission prompts (Claude Code)."
-)
-@click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
-def hooks(action: str, agent: str | None, *, answers: bool, is_confirmed: bool) -> int:
-    """Let Claude Code, Codex, Cursor or Gemini CLI report by hooks.
-
-    Codex, Cursor and Gemini CLI report their states. Claude Code, with --answer, lets the list answer its
-    permission prompts; its state is known without hooks.
-    """
-    from agentwatch.cli.hooks import run_hooks
-
-    return run_hooks(action, agent, answers=answers, is_confirmed=is_confirmed)
-
-
 @click.command("host-rows", hidden=True)
 def host_rows() -> None:
     """Send the list of this machine, for `agentwatch ssh://HOST` elsewhere."""
@@ -260,51 +168,3 @@ def script(program: click.Command, shell: str) -> str:
     complete = get_completion_class(shell)
     assert complete is not None
     return f"{complete(program, {}, 'agentwatch', '_AGENTWATCH_COMPLETE').source().strip()}\n"
-
-
-@click.command(cls=HelpfulCommand)
-@click.option(
-    "--since",
-    "since_ms",
-    callback=since,
-    metavar="TIME",
-    help="Count only sessions with activity since then: 7d, 2026-11-01.",
-)
-@click.option(
-    "--agent", "agents", multiple=True, metavar="NAME", help="Count only sessions of this agent: claude."
-)
-@click.option("--repo", default="", metavar="NAME", help="Count only sessions in this repository.")
-@click.option(
-    "--by",
-    type=click.Choice(("day", "model", "repo", "agent")),
-    help="Print tokens and cost by day, model, repository or agent.",
-)
-@click.option(
-    "--output-format",
-    type=click.Choice(("text", "json", "csv")),
-    help="Format of the output (default: text).",
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --output-format json.")
-@printed_colour
-def stats(
-    since_ms: int | None,
-    agents: tuple[str, ...],
-    repo: str,
-    by: str | None,
-    output_format: str | None,
-    *,
-    as_json: bool,
-) -> int:
-    """Print statistics over all sessions on this machine.
-
-    They are about time, cost, failures, slow commands, edited files and tests.
-    """
-    if as_json and output_format not in (None, "json"):
-        raise click.UsageError(f"--json excludes --output-format {output_format}")
-    from agentwatch.catalog.statistics import By, Chosen
-    from agentwatch.cli.stats import print_statistics
-
-    chosen = Chosen(frozenset(name.casefold() for name in agents), repo, since_ms)
-    return print_statistics(
-        chosen, None if by is None else By(by), "json" if as_json else output_format or "text"
-    )

@@ -12,8 +12,8 @@ import pytest
 
 from agentwatch.base.config import EngineSettings, Machines
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.cli.address import check_sources, is_source, machine_list
 from agentwatch.cli.config_file import read_config, read_machines
-from agentwatch.cli.machines import check_sources, is_source, machine_list
 from tests.conftest import ROOT, case
 from tests.harness.program import ran
 
