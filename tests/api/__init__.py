@@ -1,1 +1,0 @@
-"""The Python API: what a program gets that imports agentwatch."""

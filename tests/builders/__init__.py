@@ -1,1 +1,0 @@
-"""Builders of lines, sessions and screens for the tests."""

@@ -1,1 +1,0 @@
-"""Tests of the sessions of this machine."""

@@ -1,1 +1,0 @@
-"""Tests of the feed: joined lines, replay timing and earlier moments."""

@@ -1,1 +1,0 @@
-"""Real programs, processes and terminals for the tests."""

@@ -1,1 +1,0 @@
-"""Tests of the project itself: its imports, its package and its README."""

@@ -1,1 +1,0 @@
-"""Tests of the files of a recording."""

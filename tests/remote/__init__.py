@@ -1,1 +1,0 @@
-"""Tests of sessions on other machines."""

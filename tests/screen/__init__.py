@@ -1,1 +1,0 @@
-"""Headless tests of the screen: single panes, and the whole app driven by Textual's pilot."""

@@ -1,1 +1,0 @@
-"""Tests of the session: calls, runs, transcript and counts."""

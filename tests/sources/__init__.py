@@ -1,1 +1,0 @@
-"""Tests of the sources: the pipe, the started agent, saved files."""

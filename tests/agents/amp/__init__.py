@@ -1,1 +1,0 @@
-"""Tests of what Amp adds to the grammar of Claude."""

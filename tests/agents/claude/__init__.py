@@ -1,1 +1,0 @@
-"""Tests of the grammar that Claude Code, Qwen Code and Amp share."""

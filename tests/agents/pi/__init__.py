@@ -1,1 +1,0 @@
-"""Tests of Pi's formats."""

@@ -1,1 +1,0 @@
-"""Tests of the format of Qwen Code."""

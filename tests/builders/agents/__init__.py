@@ -1,1 +1,0 @@
-"""Builders of the sessions of other agents."""

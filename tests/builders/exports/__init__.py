@@ -1,1 +1,0 @@
-"""Recordings of every agent, and what is exported of them."""

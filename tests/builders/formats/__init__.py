@@ -1,1 +1,0 @@
-"""Lines, samples and plugins of agents' formats."""

@@ -1,1 +1,0 @@
-"""Home with made sessions."""

@@ -1,1 +1,0 @@
-"""What tests of an earlier moment are built from."""

@@ -1,1 +1,0 @@
-"""Lines of the files that agents write to disk."""

@@ -1,1 +1,0 @@
-"""Apps that show a single pane or a single screen."""

@@ -1,1 +1,0 @@
-"""The index of all sessions: what is in it, and that it stays valid."""

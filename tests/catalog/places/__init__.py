@@ -1,1 +1,0 @@
-"""Tests of how sessions are found on disk."""

@@ -1,1 +1,0 @@
-"""Tests of what agents say about their sessions."""

@@ -1,1 +1,0 @@
-"""Tests of `engine`: an administrator sets up a server, and looks after it."""

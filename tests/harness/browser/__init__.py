@@ -1,1 +1,0 @@
-"""A headless Chromium, driven over its debugging pipe, for tests of pages."""

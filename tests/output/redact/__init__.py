@@ -1,1 +1,0 @@
-"""Tests of the redaction: of whole recordings, and of what it consists of."""

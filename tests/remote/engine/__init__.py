@@ -1,1 +1,0 @@
-"""Tests of engines: addresses, logins, names, chunks and cards."""

@@ -1,1 +1,0 @@
-"""The sessions of other machines in a list."""

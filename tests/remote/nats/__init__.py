@@ -1,1 +1,0 @@
-"""Tests of NATS JetStream as an engine, with a real server."""

@@ -1,1 +1,0 @@
-"""Publishing: the shipper with an engine in memory that misbehaves, and with a real server."""

@@ -1,1 +1,0 @@
-"""Tests of the keys of the whole app."""

@@ -1,1 +1,0 @@
-"""Tests of the layer between the screen and the terminal."""

@@ -1,1 +1,0 @@
-"""Tests of the panes that are drawn one line at a time."""

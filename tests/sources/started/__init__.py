@@ -1,1 +1,0 @@
-"""The process of a started agent is watched, and what it leaves behind is found."""

@@ -1,1 +1,0 @@
-"""Tests of the sessions that are kept in a store."""

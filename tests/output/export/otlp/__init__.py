@@ -1,1 +1,0 @@
-"""Sessions that are sent as OTLP traces."""

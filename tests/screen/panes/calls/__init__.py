@@ -1,1 +1,0 @@
-"""Tests of the calls pane and the action log pane."""

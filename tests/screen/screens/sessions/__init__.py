@@ -1,1 +1,0 @@
-"""The app that lists all sessions of the machine, opens them and rings."""

@@ -1,1 +1,0 @@
-"""Tests of rendered Markdown and code."""

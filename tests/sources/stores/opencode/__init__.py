@@ -1,1 +1,0 @@
-"""Tests of the stored sessions of opencode."""

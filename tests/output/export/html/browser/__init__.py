@@ -1,1 +1,0 @@
-"""Tests of the exported page in a real browser."""

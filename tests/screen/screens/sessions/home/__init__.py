@@ -1,1 +1,0 @@
-"""Tests of the list of sessions: its columns, its selection, its bars, and what it draws."""
