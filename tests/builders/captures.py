@@ -19,15 +19,7 @@ class Captures:
         self.is_own = root == OWN
 
     def find(self, *patterns: str) -> list[Path]:
-        """Return the captures that match, each once, in order.
-
-        Args:
-            patterns: Globs below the folder of the collection. Files of `sessions` in a folder named after
-                a program are in the layout of that program.
-
-        Raises:
-            AssertionError: None matches. A missing file is a failure: a loop over nothing would pass.
-        """
+        """Return the captures that match a glob, each once, in order. It is a failure if none matches."""
         found = {path for pattern in patterns for path in self.root.glob(pattern) if path.is_file()}
         if not self.is_own:
             found = {path for path in found if not (OWN / path.relative_to(self.root)).exists()}

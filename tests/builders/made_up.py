@@ -31,11 +31,7 @@ _REMINDERS = (
 
 
 def made_up(line: str) -> str:
-    """Return a line of JSON in which a vendor's texts are made up; made-up texts stay as they are.
-
-    Args:
-        line: One JSON document, as a program wrote it.
-    """
+    """Return a line of JSON in which a vendor's texts are made up; made-up texts stay as they are."""
     texts = _texts(json.loads(line, object_pairs_hook=_Pairs), ())
     return _STRING.sub(lambda found: _replaced(found.group(), next(texts)), line)
 

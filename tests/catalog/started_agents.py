@@ -24,11 +24,7 @@ def started(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Start a process, and wait until it runs; without `code`, also until it waits and uses no more time.
 
-    Args:
-        arguments: Its arguments; the first is the name of the agent. A shell that waits runs them.
-        cwd: Its folder.
-        code: What the shell does first.
-        executable: The program; another one than the shell is run with the arguments as they are.
+    The first argument is the name of the agent. Only the shell gets the code that waits.
     """
     name, *rest = arguments
     shell = [name, "-c", f"{code}\n{_WAITS}", name] if executable == "/bin/sh" else [name]
@@ -63,12 +59,7 @@ def _is_runnable(pid: int) -> bool:
 
 @contextmanager
 def in_terminal(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process that has a terminal of its own; a shell that waits runs it.
-
-    Args:
-        arguments: Its arguments; the first is the name of the agent.
-        cwd: Its folder.
-    """
+    """Start a process that has a terminal of its own; a shell that waits runs it, under the agent's name."""
     name, *rest = arguments
     master, slave = os.openpty()
     process = subprocess.Popen(

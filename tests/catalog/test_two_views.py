@@ -59,13 +59,7 @@ class Scene:
     """A machine with one agent, on which one turn happens."""
 
     def __init__(self, folder: Path, agent: str, *, is_busy: bool) -> None:
-        """Create it before the agent is started.
-
-        Args:
-            folder: An empty folder.
-            agent: The agent, by its short name.
-            is_busy: Whether the agent uses the processor while its turn is open, also while its call waits.
-        """
+        """Create it before the agent is started; a busy one uses the processor while its turn is open."""
         self.agent = agent
         self.is_busy = is_busy
         self.home = folder / "home"

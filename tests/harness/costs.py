@@ -21,12 +21,6 @@ def takes_more(
     """Return whether one piece of work takes too much longer than another, in each of several rounds.
 
     Both are measured in each round, so that other work on the machine slows both of them.
-
-    Args:
-        longer: The one that may take longer.
-        times: How many times as long it may take.
-        shorter: The other one.
-        quick_seconds: Less time than this is never too much.
     """
     return all(
         (taken := seconds(longer)) > quick_seconds and taken > times * seconds(shorter) for _ in range(ROUNDS)

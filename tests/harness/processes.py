@@ -83,11 +83,7 @@ def until(
 ) -> T:
     """Wait until a condition holds, and return its value. Each wait of the tests uses this one.
 
-    Args:
-        condition: Called until its value is true.
-        seconds: How long to wait. A loaded machine may need ten times as long as a quiet one.
-        what: The condition in words, for the message of the failure.
-        picture: Called for the failure: what was there instead.
+    A loaded machine may need ten times as long as a quiet one.
     """
     deadline = time.monotonic() + seconds
     while not (value := condition()):

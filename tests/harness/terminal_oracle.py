@@ -64,13 +64,7 @@ def copied(raw: bytes) -> list[str]:
 
 
 def foreign(raw: bytes, *, screens: int = 1, bells: int = 1) -> list[str]:
-    """Return what was sent to a terminal and is not the screen's own.
-
-    Args:
-        raw: All bytes written to the terminal.
-        screens: The number of screens that were started and ended.
-        bells: How often the end of a run may have rung the bell.
-    """
+    """Return what was sent to a terminal and is not the screen's own."""
     sequences, text = taken_apart(raw)
     modes: Counter[bytes] = Counter()
     found = []

@@ -68,12 +68,7 @@ def test_only_the_clock_reads_the_time_of_day() -> None:
 
 
 def levels_above(node: ast.AST, depth: int) -> int | None:
-    """Return how many folders above the repository a path leads; None if it does not begin at its root.
-
-    Args:
-        node: The expression of a path.
-        depth: How many folders above the module the root of the repository is.
-    """
+    """Return how many folders above the repository a path leads; None if it does not begin at its root."""
     match node:
         case ast.Name(id="ROOT" | "_ROOT"):
             return 0

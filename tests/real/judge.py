@@ -70,13 +70,7 @@ class Check:
 
 
 def contents(summary: dict[str, Any], steps: Sequence[Step], others: int) -> list[Difference]:
-    """Return where a summary differs from a scenario.
-
-    Args:
-        summary: What `--output-format summary` prints.
-        steps: The scenario.
-        others: How many requests of its own the agent has made, whose tokens it may count too.
-    """
+    """Return where a summary differs from a scenario; `others` are requests that the agent made itself."""
     found = _calls(summary, [call for step in steps for call in step.calls])
     found += _tokens(summary.get("tokens") or {}, steps, others)
     answer = steps[-1].text

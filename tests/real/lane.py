@@ -88,11 +88,7 @@ def pins() -> dict[str, dict[str, str]]:
 
 
 def install(name: str, programs: Path, *, newest: bool = False) -> str:
-    """Install an agent, unless this version is there, and return the version.
-
-    Raises:
-        RuntimeError: It cannot be installed; the message has the reason.
-    """
+    """Install an agent, unless this version is there, and return the version; RuntimeError has the reason."""
     pin = pins()[name]
     version = "latest" if newest and name != "node" else pin["version"]
     folder, done = programs / name, programs / name / "installed"
@@ -154,14 +150,7 @@ def reason(printed: str) -> str:
 
 
 def check(name: str, folder: Path, *, newest: bool = False, views: tuple[str, ...] = ()) -> Result:
-    """Install and run an agent, and return what was found.
-
-    Args:
-        name: The agent.
-        folder: Gets the programs, and all that the agents write. What they wrote before is deleted.
-        newest: Install the newest version.
-        views: `headless`, `terminal` and `hooked`; empty for all.
-    """
+    """Install and run an agent, and return what was found; what agents wrote here before is deleted."""
     programs = folder / "programs"
     try:
         install("node", programs)
@@ -459,11 +448,7 @@ def _terminal(
 def _session(
     how: Terminal, command: list[str], cwd: Path, tmux: Tmux, model: ScriptedModel
 ) -> Iterator[Phase]:
-    """Drive a session from its start to its end, and yield each phase when it is over.
-
-    Raises:
-        AssertionError: The agent did not do what was expected of it.
-    """
+    """Drive a session from its start to its end, and yield each phase when it is over."""
 
     def shows(pattern: str) -> bool:
         return re.search(pattern, tmux.text("agent")) is not None

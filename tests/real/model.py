@@ -93,13 +93,7 @@ class ScriptedModel:
 
 @contextmanager
 def scripted_model(work: Path, port: int = 0, log: Path | None = None) -> Generator[ScriptedModel]:
-    """Run a model for the agents whose working folders are below a folder.
-
-    Args:
-        work: The folder.
-        port: The port; 0 for any.
-        log: A file that gets a JSON line of each answer.
-    """
+    """Run a model for agents that work below a folder; `log` gets a JSON line of each answer."""
     model = ScriptedModel(work, port, log)
     try:
         yield model

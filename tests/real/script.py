@@ -149,8 +149,7 @@ def prompt(scenario: str) -> str:
 def place(messages: list[tuple[bool, str, bool]]) -> tuple[str | None, int]:
     """Return the scenario of a conversation and the number of its next step.
 
-    Args:
-        messages: Of each message, whether the user wrote it, its text, and whether it has calls.
+    A message is whether the user wrote it, its text, and whether it has calls.
     """
     scenario, at = None, 0
     for number, (is_users, text, _) in enumerate(messages):
@@ -169,14 +168,7 @@ def can_play(tools: Tools) -> bool:
 
 
 def played(call: Call, tools: Tools, folder: str, url: str) -> Played:
-    """Return a call as the tool of an agent takes it.
-
-    Args:
-        call: The call of the script. An agent without such a tool runs a command that has the same outcome.
-        tools: The tools that the agent offers.
-        folder: The working folder of the agent.
-        url: The address of the model, which has a page.
-    """
+    """Return a call as the agent's tool takes it, or else a command that has the same outcome."""
     name = next((name for name in _TOOLS[call.kind] if name in tools), None)
     if name is None:
         commands = {

@@ -89,11 +89,7 @@ def test_without_locks_the_unfinished_file_excludes_others(
 
 
 def killed_at(number: int, change: Callable[[], object]) -> bool:
-    """Make a change in a child that is killed before its call of this number to the system.
-
-    Returns:
-        Whether it was killed; it has made all of the change otherwise.
-    """
+    """Return whether a child that makes a change was killed before this call of it to the system."""
     child = os.fork()
     if child:
         return os.WIFSIGNALED(os.waitpid(child, 0)[1])

@@ -123,14 +123,8 @@ def turn(
 ) -> list[Json]:
     """Return the lines of a turn with one call and one request.
 
-    Args:
-        thread: The thread.
-        at_ms: When the turn begins.
-        number: Distinguishes the turn from others.
-        total: The input tokens of the thread so far, with those that it has inherited.
-        last: The input tokens of the request.
-        is_paginated: Whether the history is that of version 0.153 and later.
-        has_id: Whether the lines have the id of the turn, as all but the oldest versions write it.
+    `total` has the input tokens of the thread so far, with those that it has inherited. Only the oldest
+    versions write no id of the turn.
     """
     of_turn = {"turn_id": name_at(at_ms, number)} if has_id else {}
     prompt: Json = {"type": "user_message", "message": f"prompt {number}"}

@@ -118,13 +118,7 @@ def thoughts_of(story: Story) -> str:
 
 
 def calls_of(story: Story, *, with_plans: bool, folder: str) -> list[tuple[Any, ...]]:
-    """Return the kind, target, outcome, exit code and error of each call.
-
-    Args:
-        story: The story.
-        with_plans: Whether updates of the to-do list are calls, as in a rollout.
-        folder: What stands before each path that is shown.
-    """
+    """Return the kind, target, outcome, exit code and error of each call; a rollout has plans as calls."""
     found: list[tuple[Any, ...]] = []
     for step in story.steps:
         match step:

@@ -21,11 +21,7 @@ RECORDING_ID = "20261121-231500-000aaaaaa"
 
 
 def lay_captures(home: Path, recordings: Path) -> dict[Key, Path]:
-    """Copy all captures below a home folder, and one recording of our own into a folder.
-
-    Returns:
-        The address of each session that was captured, by its agent and id.
-    """
+    """Copy all captures below a home folder, and one recording of our own; return each address by its key."""
     found: dict[Key, Path] = {}
     for copy in (_claude, _codex, _gemini, _qwen, _opencode, _pi, _copilot, _cursor, _droid):
         found |= copy(home)

@@ -54,18 +54,7 @@ def fake_machine(
 
     It takes 0.1 s, and 0.3 s for each 5,000 sessions. A folder of made sessions has the time of its newest.
     The working directories of made sessions are repositories that exist, below `work` in the home folder.
-
-    Args:
-        folder: An empty folder, or one that does not exist. The home folder is `home` in it.
-        sessions: The number of made sessions.
-        newest_ms: The end of the newest made session, in milliseconds since the epoch.
-        open_calls: How many of the newest made sessions end while their call is open.
-        repositories: The number of working directories of made sessions.
-        with_captures: Whether the captures are laid out. They are missing in a public copy of the repository.
-        agents: The agents of made sessions, in turn.
-
-    Returns:
-        The machine; its environment is for code that takes an environment, not that of this process.
+    Its environment is for code that takes one, not that of this process.
     """
     home = folder / "home"
     environ = {"HOME": str(home), "AGENTWATCH_HOME": str(home / ".agentwatch")}

@@ -24,13 +24,7 @@ _AT_MS = 1_795_302_000_000
 
 
 def hostile_files(home: Path, recordings: Path, texts: Sequence[str]) -> None:
-    """Write a session for each text in each place of `NAMED`.
-
-    Args:
-        home: The home folder.
-        recordings: The folder of the recordings of our own.
-        texts: The foreign texts. A text that cannot be part of a path is the name of no folder.
-    """
+    """Write a session for each text in each place of `NAMED`, except what cannot be part of a path."""
     titles, prompts, branches, folders, copilot, cursor, opencode, own = (
         mark(place, texts) for place in NAMED
     )

@@ -43,14 +43,7 @@ MARKED = b'{"version":1,"bookmarks":[{"offset":0,"time_ms":null,"name":"a","crea
 
 
 def save(days: float, *endings: str, random: str = "123abcdef", size: int = 100) -> Path:
-    """Save a session that was recorded some days ago, and return the path of its recording.
-
-    Args:
-        days: Its age.
-        endings: The endings of the files beside the recording; each file gets `size` bytes.
-        random: The random part of its stem.
-        size: The number of bytes of each file beside the recording.
-    """
+    """Save a session that is some days old, with files of other endings beside it; return its recording."""
     folder = sessions_folder()
     folder.mkdir(parents=True, exist_ok=True)
     at = clock.wall_ns() / 1e9 - days * DAY_SECONDS

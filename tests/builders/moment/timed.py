@@ -46,12 +46,7 @@ class RecordedTimes:
     """The recorded times of lines, which never go back."""
 
     def __init__(self, lines: Sequence[tuple[int, int]], size: int) -> None:
-        """Create the times of a recording.
-
-        Args:
-            lines: The offset with which each line begins, and its time in ms since the epoch.
-            size: The size of the recording, in bytes.
-        """
+        """Create the times of lines, each given as its offset and its ms since the epoch."""
         self._offsets = [offset for offset, _ in lines]
         self._ms = [ms for _, ms in lines]
         self.has_times = bool(lines)

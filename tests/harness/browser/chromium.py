@@ -72,16 +72,7 @@ class Chromium:
         """What each page has reported, by its session; that of the browser itself by an empty name."""
 
     def send(self, method: str, session: str = "", **params: Any) -> dict[str, Any]:
-        """Send a command, and return its result.
-
-        Args:
-            method: `Page.navigate`.
-            session: The page; empty for the browser itself.
-            params: The parameters of the command.
-
-        Raises:
-            ProtocolError: Chromium refuses the command, or does not answer.
-        """
+        """Send a command to a page or, if no page is named, to the browser, and return its result."""
         self._last_id += 1
         number = self._last_id
         command = {"id": number, "method": method, "params": params}

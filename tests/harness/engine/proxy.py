@@ -22,11 +22,7 @@ class Proxy:
     """
 
     def __init__(self, target: int) -> None:
-        """Listen on a free loopback port.
-
-        Args:
-            target: The loopback port of the server.
-        """
+        """Listen on a free loopback port, in front of the port of a server."""
         self.cuts = 0
         self.passed = 0
         """The bytes passed on, in both directions."""

@@ -95,12 +95,7 @@ class Server:
 
 @contextmanager
 def nats_server(tmp_path: Path, config: str = "") -> Iterator[Server]:
-    """Yield a server that was started for a test; the test is skipped if none is installed.
-
-    Args:
-        tmp_path: A folder for the store, the configuration and the log; a test's servers may share it.
-        config: More text for the configuration file of the server.
-    """
+    """Yield a server that was started for a test; the test is skipped if none is installed."""
     if (program := _program()) is None:
         if os.environ.get(REQUIRED) == "1":
             pytest.fail(ABSENT)

@@ -53,11 +53,7 @@ class Cluster:
 
 @contextmanager
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """Yield a running cluster, in which three servers store each message.
-
-    Args:
-        tmp_path: A folder for the servers.
-    """
+    """Yield a running cluster, in which three servers store each message."""
     ports = _free_ports(NODES)
     routes = ", ".join(f"nats://127.0.0.1:{port}" for port in ports)
     with ExitStack() as stack:

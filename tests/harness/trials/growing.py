@@ -33,12 +33,7 @@ class GrowingRecording:
     """A recording of its own in a folder; it grows while the `with` statement lasts, or until `finish`."""
 
     def __init__(self, path: Path, lines_a_second: float) -> None:
-        """Begin to write.
-
-        Args:
-            path: The recording, which is created.
-            lines_a_second: The rate. Lines that are due are written together, 50 times a second at most.
-        """
+        """Begin to write; lines that are due are written together, 50 times a second at most."""
         self.path = path
         self.written: deque[tuple[float, int]] = deque(maxlen=1 << 17)
         """When something was written, by `time.monotonic`, and the size after that."""

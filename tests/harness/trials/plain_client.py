@@ -71,13 +71,7 @@ class PlainClient(asyncio.Protocol):
         await asyncio.wait_for(pong, _ANSWER_SECONDS)
 
     def request(self, subject: str, data: bytes = b"", head: bytes = b"") -> asyncio.Future[Message]:
-        """Send a request, and return the future answer.
-
-        Args:
-            subject: The subject.
-            data: The payload.
-            head: Headers: lines that end with CR LF.
-        """
+        """Send a request with header lines that end with CR LF, and return the future answer."""
         token = str(next(self._numbers))
         answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._answers[token] = answer
@@ -95,11 +89,7 @@ class PlainClient(asyncio.Protocol):
         self._write(f"PUB {subject} {reply} {len(data)}\r\n".encode() + data + b"\r\n")
 
     async def ask(self, subject: str, question: object = None) -> dict[str, Any]:
-        """Return the answer of JetStream to a question.
-
-        Raises:
-            Refused: It is an error, or there is none.
-        """
+        """Return the answer of JetStream to a question; Refused if it is an error, or there is none."""
         data = b"" if question is None else json.dumps(question).encode()
         try:
             answer = await asyncio.wait_for(self.request(f"$JS.API.{subject}", data), _ANSWER_SECONDS)

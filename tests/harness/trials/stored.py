@@ -25,12 +25,7 @@ class Stored(NamedTuple):
 
 
 def read_stored(port: int, subject: str) -> Stored:
-    """Return what a server has of a session.
-
-    Args:
-        port: The loopback port of the server.
-        subject: The subject of the session's bytes.
-    """
+    """Return what a server has of a session, by the subject of its bytes."""
     return asyncio.run(_read(port, subject))
 
 

@@ -13,13 +13,7 @@ _INBOX = "_INBOX.administrator"
 
 
 def prepare(server: Server, *, replicas: int = 1, seconds: float = 30) -> None:
-    """Make the stream and the bucket. The servers of a cluster have to elect a leader first.
-
-    Args:
-        server: The server.
-        replicas: How many servers of its cluster store each message.
-        seconds: How long to try.
-    """
+    """Make the stream and the bucket. The servers of a cluster have to elect a leader first."""
     refusals: list[RemoteError] = []
 
     def are_made() -> bool:

@@ -48,13 +48,7 @@ class Trial:
     """Use it in a `with` statement, which ends everything that it has started."""
 
     def __init__(self, folder: Path, lines_a_second: float, address: str) -> None:
-        """Begin to write and to ship a recording.
-
-        Args:
-            folder: A private folder, for the recording and the copy.
-            lines_a_second: How fast the recording grows.
-            address: The server, as the shipper reaches it.
-        """
+        """Begin to write and to ship a recording, in a private folder."""
         self.address = address
         self.recording = GrowingRecording(folder / "20261122-120000-abcdef.ndjson", lines_a_second)
         self.shipper = ship(self.recording.path, address)
@@ -64,11 +58,7 @@ class Trial:
         self._environ = {**os.environ, "AGENTWATCH_HOME": str(folder / "watcher")}
 
     def watch(self, address: str = "") -> Copying:
-        """Open the session as a watcher does, and return the local copy.
-
-        Args:
-            address: The server, as the watcher reaches it; empty for that of the shipper.
-        """
+        """Open the session as a watcher does, and return the local copy."""
         words = f"{address or self.address}/{self.session}"
         faults: list[Fault] = []
 
@@ -100,12 +90,7 @@ class Trial:
         return time.monotonic() - began
 
     def compare(self, port: int, seconds: float = 60) -> Outcome:
-        """End the recording, wait until it is shipped and copied, and compare all three.
-
-        Args:
-            port: The loopback port of the server.
-            seconds: How long to wait at most.
-        """
+        """End the recording, wait until it is shipped and copied, and compare all three."""
         self.recording.finish()
         digest = self.recording.sha256()
         until(lambda: is_done(self.recording.path), seconds)

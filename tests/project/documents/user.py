@@ -13,14 +13,7 @@ from tests.conftest import RECORDINGS, ROOT
 def run(
     command: str, folder: Path, *, agent: str = "plain", **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in a folder, which ends at the first error.
-
-    Args:
-        command: The command.
-        folder: The folder, which gets the programs.
-        agent: The recording that the agent plays.
-        environment: More variables.
-    """
+    """Run a command in a folder, which gets the programs; it ends at the first error."""
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
     for name, line in (

@@ -39,11 +39,7 @@ def own_names(paths: list[Path]) -> frozenset[str]:
 def used(path: Path, own: frozenset[str]) -> set[tuple[str, str]]:
     """Return the private names of Textual that a file uses, each with the module or class that has it.
 
-    In a private module every name is private.
-
-    Args:
-        path: The file.
-        own: The private names that our own classes define; on other objects than `self` they are ours.
+    In a private module every name is private. On other objects than `self`, `own` names are ours.
     """
     tree = ast.parse(path.read_text())
     names: set[tuple[str, str]] = set()

@@ -21,13 +21,7 @@ NOT_UTF8 = pytest.mark.skipif(sys.platform != "linux", reason="other file system
 
 
 def run(folder: Path, *agent: bytes | str, before: str = "") -> tuple[int, dict[str, object], bytes]:
-    """Run an agent; return our exit code, its description, and stderr.
-
-    Args:
-        folder: Where the recording is kept.
-        agent: The command of the agent.
-        before: What a shell does before it becomes agentwatch.
-    """
+    """Run an agent after `before`, in a shell; return our exit code, its description, and stderr."""
     argv = [*AGENTWATCH, "run", "--print", "--record", str(folder / "r.ndjson"), "--", *agent]
     done = subprocess.run(
         ["sh", "-c", f'{before or ":"}; exec "$@"', "sh", *argv],

@@ -20,15 +20,7 @@ class Impostor:
         hangs_up: bool = False,
         host: str = "127.0.0.1",
     ) -> None:
-        """Listen on a free port.
-
-        Args:
-            info: The fields of the first line INFO, or all its bytes.
-            answer: The content of the answer to each request; None for no answer.
-            after: Sent as soon as the client has subscribed.
-            hangs_up: Whether it ends the connection when a request arrives.
-            host: The address to listen at; empty for all of this machine.
-        """
+        """Listen on a free port. `after` is sent as soon as the client has subscribed."""
         self._answer = answer
         self._after = after
         self._hangs_up = hangs_up

@@ -23,12 +23,7 @@ class Wire:
     """A connection. All calls wait for the server's answer."""
 
     def __init__(self, port: int, **login: str) -> None:
-        """Connect and log in.
-
-        Args:
-            port: The loopback port of the server.
-            login: Fields of CONNECT: `user` and `pass`.
-        """
+        """Connect and log in with the fields `user` and `pass` of CONNECT."""
         self._socket = socket.create_connection(("127.0.0.1", port), 10)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else each PING waits 40 ms
         self._file = self._socket.makefile("rb")

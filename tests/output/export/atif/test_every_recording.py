@@ -127,11 +127,7 @@ def check_texts(trajectory: Json, exported: Exported) -> None:
 
 
 def check_payloads(trajectory: Json, exported: Exported) -> int:
-    """Check that arguments which the stream sends as objects, and results that are texts, are unchanged.
-
-    Returns:
-        How many there are.
-    """
+    """Count the arguments that are objects and the results that are texts; check that they are unchanged."""
     count = 0
     for call, one in zip(exported.session.calls, calls(trajectory), strict=True):
         shown: Any = orjson.loads(call_json(exported.feed, call))

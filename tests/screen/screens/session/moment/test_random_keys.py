@@ -143,12 +143,6 @@ async def check_keys(data: bytes, path: Path, seed: int, keys: int) -> None:
     """Press keys in a session that grows meanwhile, and compare it with one that was opened at its end.
 
     The live moment is compared, and an earlier one.
-
-    Args:
-        data: The recording.
-        path: Where it is saved piece by piece.
-        seed: Chooses the keys and the pieces.
-        keys: The number of keys.
     """
     random = Random(seed)
     pieces = pieces_of(data, random, 30)
