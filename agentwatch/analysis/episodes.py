@@ -1,7 +1,7 @@
 """Episodes of trouble in a session: repeated failures, edit-test cycles, rereads, edits back to the start.
 
-Each ended call is counted once, as it ends: as a try of the same command, as a test after a change, as a read
-or a change of a file, and as a repetition of the identical call.
+Each ended call is counted once, as it ends: as a try of the same command, as a test after a change, and as a
+read or a change of a file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentwatch.analysis.files import TouchedFile, is_back_to_start, named
+from agentwatch.analysis.files import CHANGES, TouchedFile, is_back_to_start, named
 from agentwatch.analysis.loops import arguments_of
 from agentwatch.analysis.shell import READERS, WRAPPERS, Part, decides_exit, only_reads, parts_of
 from agentwatch.analysis.verdict_history import call_verdict
@@ -151,7 +151,7 @@ class Row:
     cycles: int
     tried: int | None
     """The hash of the test command; None if several commands have failed."""
-    is_green: bool = False
+    is_fixed: bool = False
     """Whether the last test run passed."""
 
 
@@ -181,7 +181,7 @@ class Cycles:
         if not is_red:
             self.row = None
             if row is not None:
-                row.last, row.is_green = number, True
+                row.last, row.is_fixed = number, True
             return row
         if row is not None:
             row.last = number
@@ -311,15 +311,16 @@ class _Rereads:
         """For each candidate, the number of the first candidate of the chain."""
         self._chains: dict[int, dict[Hashable, Reading]] = {}
         """The parts that were read in each chain, by the number of its first candidate: the newest 1,000."""
-        self._has_long = False
-        self._kept: dict[int, Reading] = {}
+        self.has_long = False
+        """Whether arguments that were not read may add an episode."""
+        self.kept: dict[int, Reading] = {}
         """The newest 1,000 episodes, by the number of their first call."""
 
     def add(self, number: int, first: int, times: int) -> None:
         """Add a candidate, not the first of its chain; `times` is the number of candidates in the chain."""
         self._numbers.append(number)
         self._firsts.append(first)
-        self._has_long = self._has_long or times >= LEAST
+        self.has_long = self.has_long or times >= LEAST
 
     def is_pending(self, number: int) -> bool:
         """Return whether the arguments of a call still have to be read."""
@@ -329,18 +330,9 @@ class _Rereads:
         """Read the arguments of the candidates; yield the number of each call and its count of reads."""
         numbers, self._numbers = self._numbers, array("I")
         firsts, self._firsts = self._firsts, array("I")
-        self._has_long = False
+        self.has_long = False
         for number, first in zip(numbers, firsts, strict=True):
             yield number, self._count(number, first)
-
-    def episodes(self) -> Iterator[Reading]:
-        """Yield the parts of files that were read four times or more."""
-        return iter(self._kept.values())
-
-    @property
-    def may_have_news(self) -> bool:
-        """Whether arguments that were not read may add an episode."""
-        return self._has_long
 
     def _count(self, number: int, first: int) -> int:
         chain = self._chains.get(first)
@@ -362,9 +354,9 @@ class _Rereads:
         reading.last = number
         reading.times += 1
         if reading.times == LEAST:
-            self._kept[reading.first] = reading
-            if len(self._kept) > _MOST_CHAINS:
-                del self._kept[next(iter(self._kept))]
+            self.kept[reading.first] = reading
+            if len(self.kept) > _MOST_CHAINS:
+                del self.kept[next(iter(self.kept))]
         return reading.times
 
     def _arguments(self, number: int) -> int | None:
@@ -568,76 +560,33 @@ def _failures_and_cycles(
             else:
                 rest.append(row)
         own[each.tried] = rest
-        yield _of_failure(session, each, cycles)
+        yield _of_calls(session, EpisodeKind.FAILURE, each, each.tries, each.first, cycles)
     for row in (*others, *(row for left in own.values() for row in left)):
-        yield _of_cycles(session, row)
+        yield _of_calls(session, EpisodeKind.CYCLES, row, row.cycles, row.last)
 
 
-def reading(session: Session, found: Reading) -> Episode:
-    """Return the episode of a file that was read again and again."""
-    subject = _path(session.calls[found.first - 1])
-    is_over = _is_over(session)
-    return Episode(
-        EpisodeKind.REREAD,
-        found.first,
-        found.last,
-        found.times,
-        None,
-        is_over,
-        is_fixed=False,
-        subject=subject,
-    )
+def _of_calls(
+    session: Session, kind: EpisodeKind, each: Failing | Row, tries: int, about: int, cycles: int = 0
+) -> Episode:
+    """Return an episode of calls, of which one, by its number, is its subject."""
+    calls = session.calls
+    call, took = calls[about - 1], duration_ms(calls[each.first - 1], calls[each.last - 1])
+    subject = shown_target(call) or target(call) or cut(safe_line(_words(call)), _COLUMNS)
+    is_over = each.is_fixed or _is_over(session)
+    return Episode(kind, each.first, each.last, tries, took, is_over, each.is_fixed, subject, cycles)
 
 
-def of_file(session: Session, file: File, kind: EpisodeKind) -> Episode:
-    """Return the episode of a file that was edited back to the start, or edited without reading."""
-    last = file.last_change if kind is EpisodeKind.BACK else file.first_change
-    changes = file.changes if kind is EpisodeKind.BACK else 1
-    subject = cut(safe_line(file.shown), _COLUMNS)
-    return Episode(
-        kind, file.first_change, last, changes, None, _is_over(session), is_fixed=False, subject=subject
-    )
-
-
-def _of_failure(session: Session, failing: Failing, cycles: int) -> Episode:
-    first, last = session.calls[failing.first - 1], session.calls[failing.last - 1]
-    return Episode(
-        kind=EpisodeKind.FAILURE,
-        first=failing.first,
-        last=failing.last,
-        tries=failing.tries,
-        duration_ms=duration_ms(first, last),
-        is_over=failing.is_fixed or _is_over(session),
-        is_fixed=failing.is_fixed,
-        subject=_subject(first),
-        cycles=cycles,
-    )
-
-
-def _of_cycles(session: Session, row: Row) -> Episode:
-    first, last = session.calls[row.first - 1], session.calls[row.last - 1]
-    return Episode(
-        kind=EpisodeKind.CYCLES,
-        first=row.first,
-        last=row.last,
-        tries=row.cycles,
-        duration_ms=duration_ms(first, last),
-        is_over=row.is_green or _is_over(session),
-        is_fixed=row.is_green,
-        subject=_subject(last),
-    )
+def _of_file(session: Session, kind: EpisodeKind, first: int, last: int, tries: int, shown: str) -> Episode:
+    subject = cut(safe_line(shown), _COLUMNS)
+    return Episode(kind, first, last, tries, None, _is_over(session), is_fixed=False, subject=subject)
 
 
 def _is_over(session: Session) -> bool:
     return session.outcome is not Outcome.RUNNING
 
 
-def _subject(call: Call) -> SafeText:
-    return shown_target(call) or target(call) or _path(call)
-
-
-def _path(call: Call) -> SafeText:
-    return cut(safe_line(call.target or call.path or call.tool), _COLUMNS)
+def _words(call: Call) -> str:
+    return call.target or call.path or call.tool
 
 
 _NAME = re.compile(r"[^\s'\"`/\\(){}<>|;,=@:]{1,255}")
@@ -713,7 +662,6 @@ _MORE_COUNTS = 1024
 _OUTPUT_COST = 25
 """Reading an output takes as long as reading 25 calls."""
 _HAS_FAILED = {Outcome.FAILED: True, Outcome.SUCCEEDED: False}
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _NOT_RUN = (126, 127)
 """The exit codes of a shell that could not run the command."""
 
@@ -729,14 +677,11 @@ class Episodes:
         self._session = feed.session
         self.calls_read = 0
         """The number of ended calls that were read."""
-        self._started = 0
         self._tries = array("I")
         self._cycle = array("I")
         self._reread = array("I")
-        self._repeat = array("I")
         self._failures = _Tries()
         self._cycles = Cycles()
-        self._repeats = Repeats(feed)
         self._rereads = _Rereads(feed)
         self._files = Files(feed.session)
         self._mentions = _Mentions(feed.session)
@@ -784,11 +729,6 @@ class Episodes:
             self._count_rereads()
         return self._reread[number - 1]
 
-    def repeat(self, number: int) -> int:
-        """Return how often in a row the identical call was made, in the order in which calls started. Return
-        1 for the first time, 0 if the call was not read yet."""
-        return self._repeat[number - 1] if 0 < number <= len(self._repeat) else 0
-
     def later(self, number: int) -> int:
         """Return the number of the call that tried again what a failed call did, or passed its tests; or
         0."""
@@ -808,32 +748,53 @@ class Episodes:
 
     def episodes(self) -> Sequence[Episode]:
         """Return the newest 500 episodes; the episode with the newest call is last."""
-        if self._rereads.may_have_news:
+        if self._rereads.has_long:
             self._count_rereads()
         session, row = self._session, self._cycles.row
+        calls = session.calls
         failing = [*self._fixed, *(each for each in self._failures if each.tries >= _LEAST_TRIES)]
         rows = [*self._green, *([row] if row is not None and row.cycles >= _LEAST_CYCLES else [])]
         found = [
             *_failures_and_cycles(session, failing, rows),
-            *(reading(session, each) for each in self._rereads.episodes()),
-            *(of_file(session, each, EpisodeKind.UNREAD) for each in self._unread),
-            *(of_file(session, each, EpisodeKind.BACK) for each in self._back),
+            *(
+                _of_file(
+                    session,
+                    EpisodeKind.REREAD,
+                    each.first,
+                    each.last,
+                    each.times,
+                    _words(calls[each.first - 1]),
+                )
+                for each in self._rereads.kept.values()
+            ),
+            *(
+                _of_file(session, EpisodeKind.UNREAD, each.first_change, each.first_change, 1, each.shown)
+                for each in self._unread
+            ),
+            *(
+                _of_file(
+                    session, EpisodeKind.BACK, each.first_change, each.last_change, each.changes, each.shown
+                )
+                for each in self._back
+            ),
         ]
         return sorted(found, key=lambda each: (each.last, each.first))[-_MOST_KEPT:]
 
     def _add(self, call: Call) -> None:
         number, kind, outcome = call.number, call.kind, call.outcome
-        if self._started < number:
-            self._start(call)
+        if number > len(self._tries):
+            more = number + _MORE_COUNTS - len(self._tries)
+            for counts in (self._tries, self._cycle, self._reread):
+                counts.frombytes(bytes(more * counts.itemsize))
         if kind is ToolKind.EXECUTE:
             tried = self._run(call)
         else:
             tried = 1
             if outcome is Outcome.FAILED or self._failures:
-                key = hash((kind, call.path)) if kind in _CHANGES else hash((kind, call.tool, call.target))
+                key = hash((kind, call.path)) if kind in CHANGES else hash((kind, call.tool, call.target))
                 has_failed = _HAS_FAILED.get(outcome)
                 tried = self._try(call, key, has_failed)
-            if kind in _CHANGES:
+            if kind in CHANGES:
                 self._change(call)
             elif kind is not ToolKind.READ:
                 self._mentions.add(number)
@@ -841,17 +802,6 @@ class Episodes:
                 self._read(call, call.path)
         self._tries[number - 1] = tried
         self._cycle[number - 1] = self._cycles.count
-
-    def _start(self, last: Call) -> None:
-        """Add the calls up to this one in the order in which they have started."""
-        if last.number > len(self._tries):
-            more = last.number + _MORE_COUNTS - len(self._tries)
-            for counts in (self._tries, self._cycle, self._reread, self._repeat):
-                counts.frombytes(bytes(more * counts.itemsize))
-        while self._started < last.number:
-            call = last if self._started + 1 == last.number else self._session.calls[self._started]
-            self._repeat[self._started] = self._repeats.add(call)
-            self._started += 1
 
     def _run(self, call: Call) -> int:
         """Add a shell command; return the number of the try."""

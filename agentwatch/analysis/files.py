@@ -34,7 +34,7 @@ class FileAction(StrEnum):
     """The call failed, was rejected, has no known outcome or never completed."""
 
 
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
+CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 
 
 @dataclass(slots=True, eq=False)
@@ -80,7 +80,7 @@ class TouchedFile:
         self.last_ms = latest_ms(call)
         if file_action is FileAction.TRIED:
             is_open = call.outcome not in (Outcome.FAILED, Outcome.REJECTED)
-            self.may_be_changed = self.may_be_changed or (is_open and call.kind in _CHANGES)
+            self.may_be_changed = self.may_be_changed or (is_open and call.kind in CHANGES)
             return
         if file_action is not FileAction.READ:
             self.first_change, self.last_change = self.first_change or call, call
@@ -131,7 +131,7 @@ class TouchedFiles:
         ended = self._session.ended_calls
         end = min(self._calls_read + most, len(ended))
         for call in ended[self._calls_read : end]:
-            if call.kind is ToolKind.READ or call.kind in _CHANGES:
+            if call.kind is ToolKind.READ or call.kind in CHANGES:
                 for path in dict.fromkeys((call.path, *call.more_paths)):
                     if path:
                         self._touch(call, path)

@@ -9,7 +9,7 @@ from itertools import takewhile
 from time import perf_counter
 from typing import NamedTuple
 
-from agentwatch.analysis.files import FileAction, file_action_of, named
+from agentwatch.analysis.files import CHANGES, FileAction, file_action_of, named
 from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.session.actions import shown_target
 from agentwatch.session.call import Call
@@ -19,7 +19,6 @@ from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import MINUS
 
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _MOST = (1 << 64) - 1
 
 
@@ -52,7 +51,7 @@ class ChangeHistory:
         while self._read < len(ended):
             call = ended[self._read]
             self._read += 1
-            if call.kind in _CHANGES and file_action_of(call) is not FileAction.TRIED:
+            if call.kind in CHANGES and file_action_of(call) is not FileAction.TRIED:
                 self._add(call)
             if perf_counter() >= until:
                 break

@@ -10,7 +10,7 @@ from functools import lru_cache
 from time import perf_counter
 from typing import NamedTuple
 
-from agentwatch.analysis.files import FileAction, TouchedFile, file_action_of, named
+from agentwatch.analysis.files import CHANGES, FileAction, TouchedFile, file_action_of, named
 from agentwatch.analysis.shell import READERS, only_reads, parts_of, segments_of
 from agentwatch.analysis.verdicts import Verdict, verdict
 from agentwatch.feed.feed import Feed, output_tail
@@ -59,7 +59,6 @@ def call_verdict(feed: Feed, call: Call) -> Verdict | None:
 
 _MOST_CALLS = 5000
 """Calls that are read, from the newest: 25 ms."""
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _DONE = (Outcome.SUCCEEDED, Outcome.RETURNED, Outcome.UNFINISHED)
 """One that never completed may have changed the file."""
 
@@ -80,7 +79,7 @@ def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
     files: dict[str, TouchedFile] = {}
     for index in range(first, end):
         call = session.ended_calls[index]
-        if call.kind not in _CHANGES or file_action_of(call) is FileAction.TRIED:
+        if call.kind not in CHANGES or file_action_of(call) is FileAction.TRIED:
             continue
         for path in dict.fromkeys((call.path, *call.more_paths)):
             if path:
@@ -93,7 +92,7 @@ def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
 
 def _may_have_changed(call: Call) -> bool:
     """Return whether an ended call has changed a file, or may have; what shell commands change is unknown."""
-    return call.kind in _CHANGES and call.outcome in _DONE
+    return call.kind in CHANGES and call.outcome in _DONE
 
 
 # Makes equal keys for calls that run the same command in different words.

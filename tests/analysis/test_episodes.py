@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from agentwatch.analysis.episodes import EpisodeKind, Episodes, duration_ms, same_command
+from agentwatch.analysis.episodes import EpisodeKind, Episodes, Repeats, duration_ms, same_command
 from agentwatch.session.call import Call as SessionCall
 from agentwatch.session.call import Place
 from tests.analysis.episodes.calls import (
@@ -187,7 +187,7 @@ def test_what_is_no_retry(recording: Saver) -> None:
     episodes = found_in(path)
     for number in (0, 1, 2):
         assert (episodes.tries(number), episodes.cycle(number)) == (0, 0)
-        assert (episodes.reread(number), episodes.repeat(number)) == (0, 0)
+        assert episodes.reread(number) == 0
 
 
 def test_calls_are_read_in_small_pieces(recording: Saver) -> None:
@@ -206,8 +206,8 @@ def test_calls_are_read_in_small_pieces(recording: Saver) -> None:
     assert [episodes.tries(number) for number in (2, 3)] == [1, 0]
     status, part = shell("git status"), read("a.py", offset=1)
     calls = (status, status, status, read("a.py"), part, part, status)
-    episodes = found_in(recording(written(*calls)))
-    assert [episodes.repeat(number) for number in range(1, 8)] == [1, 2, 3, 1, 1, 2, 1]
+    feed = feed_of(recording(written(*calls)))
+    assert [*map(Repeats(feed).add, feed.session.calls)] == [1, 2, 3, 1, 1, 2, 1]
 
 
 TESTS = (shell("pytest a.py", 1, RED), shell("pytest b.py", 1, RED), shell("pytest c.py", 1, RED))
@@ -295,9 +295,10 @@ def test_the_same_file_read_four_times_is_an_episode(recording: Saver) -> None:
     path = f"{CLAUDE_CWD}/a.py"
     own = calls("Read", "r1", "r2", file_path=path)
     others = by("task", calls("Read", "r3", "r4", file_path=path))
-    episodes = found_in(recording(claude_written(claude_init(), begins, *own, *others)))
+    saved = recording(claude_written(claude_init(), begins, *own, *others))
+    episodes, feed = found_in(saved), feed_of(saved)
     assert [episodes.reread(number) for number in range(2, 6)] == [1, 2, 1, 2]
-    assert [episodes.repeat(number) for number in range(2, 6)] == [1, 2, 1, 2]
+    assert [*map(Repeats(feed).add, feed.session.calls)] == [1, 1, 2, 1, 2]
 
 
 def test_a_file_that_is_edited_back_is_an_episode(recording: Saver) -> None:

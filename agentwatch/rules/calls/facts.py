@@ -153,7 +153,7 @@ class CallFacts:
         return self._silences.before(call)
 
     def counts(self, call: Call) -> Episodes | None:
-        """Return the counts of tries, cycles, rereads and repeats; None while the call runs."""
+        """Return the counts of tries, cycles and rereads; None while the call runs."""
         if call.ended is None:
             return None
         while not self.episodes.tries(call.number) and self.episodes.update():
@@ -168,8 +168,7 @@ class CallFacts:
         return Episodes(self._feed)
 
     def repeat(self, call: Call) -> int | None:
-        """Return how often in a row the identical call was made; None while the call runs. `Episodes` has
-        this count too, and reads the outputs of test runs for the others."""
+        """Return how often in a row the identical call was made; None while the call runs."""
         if call.outcome is Outcome.RUNNING:
             return None
         calls = self.session.calls
