@@ -11,7 +11,7 @@ from agentwatch.analysis.episodes import Episode, Episodes, for_reading
 from agentwatch.analysis.files import TouchedFile, TouchedFiles
 from agentwatch.analysis.shell import only_reads, parts_of
 from agentwatch.analysis.unread_counts import Happened, Mark, happened, mark, new_turns
-from agentwatch.analysis.verdict_history import call_verdict
+from agentwatch.analysis.verdict_history import call_verdict, changed_files
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.feed.feed import Feed, Timeline
 from agentwatch.session.call import Call
@@ -54,14 +54,6 @@ class OpenFailures:
             self._open[key] = OpenFailure(call, 1 if before is None else before.times + 1)
             if len(self._open) > _MOST_OPEN:
                 del self._open[next(iter(self._open))]
-
-    def __len__(self) -> int:
-        return len(self._open)
-
-    @property
-    def newest(self) -> OpenFailure | None:
-        """The open failure whose call failed last; None without one."""
-        return next(reversed(self._open.values()), None)
 
     def newest_first(self) -> list[OpenFailure]:
         """Return the open failures; the call that failed last is the first."""
@@ -317,9 +309,6 @@ def _silences(timeline: Timeline, start_ms: int, end_ms: int) -> Iterator[int]:
 
 # What happened since a moment, in one line.
 
-_MOST_CALLS = 5_000
-"""After more calls than this the files are not counted: that takes 8 ms per 1,000 calls, and the line is
-shown at once."""
 _NOTHING = SafeText("nothing happened since")
 
 
@@ -389,18 +378,9 @@ def _counts(new: Happened) -> list[str]:
 
 def _changed_files(session: Session, since: Mark) -> tuple[int, int, int]:
     """Return the number of files that were changed since a mark, and of their added and removed lines. The
-    number is 0 after more than 5,000 calls."""
-    if len(session.ended_calls) - since.ended_calls > _MOST_CALLS:
+    number is 0 after more than 5,000 calls: the line is shown at once."""
+    files, is_complete = changed_files(session, since.ended_calls, len(session.ended_calls))
+    if not is_complete:
         return 0, 0, 0
-    touched = TouchedFiles(session, since.ended_calls)
-    while touched.update():
-        pass
-    files = [file for file in touched.by_name() if file.is_changed]
-    added, removed = (
-        sum(count or 0 for count in counts)
-        for counts in (
-            [file.lines_added for file in files],
-            [file.lines_removed for file in files],
-        )
-    )
-    return len(files), added, removed
+    added = sum(file.lines_added or 0 for file in files)
+    return len(files), added, sum(file.lines_removed or 0 for file in files)

@@ -444,7 +444,7 @@ def test_what_happened_since_is_one_line(monkeypatch: pytest.MonkeyPatch) -> Non
     assert since_words(live, mark(live, 0, None)) == "nothing happened since"
     then = mark(session(*LINES, is_over=False), 0, None)
     assert since_words(session(*LINES), then) == "1 call, 1 unfinished, the run ended without a result"
-    monkeypatch.setattr("agentwatch.analysis.unread._MOST_CALLS", 4)
+    monkeypatch.setattr("agentwatch.analysis.verdict_history._MOST_CALLS", 4)
     assert since_words(session(*LINES, is_over=False), NO_MARK) == "12 events: 5 calls, 1 failed"
 
 
