@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from itertools import islice
+from string import digits
 from typing import NamedTuple
 
 from agentwatch.analysis.shell import Part, decides_exit, only_reads, parts_of
@@ -117,7 +118,6 @@ class Tally:
 
 # Rules: the pattern of a closing line, and how its numbers are read.
 
-_DIGITS = "0123456789"
 _PIECES = {"N": "([0-9]{1,9})", "S": "[0-9.]{1,12}", "_": "[ \t]{1,12}"}
 _MARKED = re.compile("<([NS_])>")
 
@@ -126,14 +126,15 @@ class Rule(NamedTuple):
     """One closing line of one tool."""
 
     tool: str
-    noun: Noun
     first: str
-    """The characters with which the line may begin. A line is matched only with the rules of its first
-    character: 40 patterns for each of 400 lines would take 5 ms."""
+    """The characters with which the line may begin; `0` stands for any digit. A line is matched only with the
+    rules of its first character: 40 patterns for each of 400 lines would take 5 ms."""
     source: str
-    """The pattern, with marks for the pieces that many rules share."""
+    """The pattern, in which each repetition must be bounded. `<N>` is a group that matches a number, `<S>` a
+    number of seconds, `<_>` blanks."""
     read: Callable[[Tally, re.Match[str]], None]
     """Adds what the line reports to the tally of the tool."""
+    noun: Noun = Noun.TESTS
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -141,23 +142,10 @@ class Rule(NamedTuple):
         return re.compile(_MARKED.sub(lambda found: _PIECES[found[1]], self.source))
 
 
-def rule(
-    tool: str,
-    first: str,
-    pattern: str,
-    read: Callable[[Tally, re.Match[str]], None],
-    noun: Noun = Noun.TESTS,
-) -> Rule:
-    """Return a rule. The line may begin with one of the characters in `first`; `0` stands for any digit. In
-    `pattern`, `<N>` is a group that matches a number, `<S>` a number of seconds, `<_>` blanks; each
-    repetition must be bounded. `read` adds what the line reports to the tally of the tool."""
-    return Rule(tool, noun, first.replace("0", _DIGITS), pattern, read)
-
-
-def listed(text: str, separator: str) -> dict[str, int]:
-    """Return the numbers of a list, by the words after them: `3 failed, 120 passed`."""
+def listed(text: str) -> dict[str, int]:
+    """Return the numbers of a list, by the words after them: `3 failed, 120 passed`; vitest writes `|`."""
     found: dict[str, int] = {}
-    for piece in text.split(separator):
+    for piece in text.replace("|", ",").split(","):
         number, _, name = piece.strip().partition(" ")
         if number.isascii() and number.isdigit() and len(number) < 10:
             found[name] = found.get(name, 0) + int(number)
@@ -192,11 +180,6 @@ SILENT = frozenset({"tsc", "eslint", "make"})
 """The tools that print no closing line if they succeed."""
 
 
-def _is_type_error(line: str) -> bool:
-    """Return whether a line that contains `TYPE_ERROR` is an error of tsc."""
-    return _TYPE_ERROR.search(line) is not None
-
-
 def _found(tally: Tally, found: re.Match[str]) -> None:
     errors = int(found[1])
     tally.says_green |= not errors
@@ -220,28 +203,28 @@ def _make(tally: Tally, found: re.Match[str]) -> None:
 
 _CHECK = Noun.PROBLEMS
 CHECKER_RULES = (
-    rule(
+    Rule(
         *("tsc", "F"),
         r"Found <N> errors?(?: in (?:[0-9]{1,9} files?\.|the same file, .{1,300}|\S{1,300}:[0-9]{1,9})"
         r"|\. Watching for file changes\.)$",
         *(_found, _CHECK),
     ),
-    rule("eslint", "✖", r"✖ [0-9]{1,9} problems? \(<N> errors?, <N> warnings?\)$", _eslint, _CHECK),
-    rule("ruff", "F", r"Found <N> errors?\.$", _found, _CHECK),
-    rule(
+    Rule("eslint", "✖", r"✖ [0-9]{1,9} problems? \(<N> errors?, <N> warnings?\)$", _eslint, _CHECK),
+    Rule("ruff", "F", r"Found <N> errors?\.$", _found, _CHECK),
+    Rule(
         *("ruff", "F"),
         r"Found [0-9]{1,9} errors? \([0-9]{1,9} fixed, <N> remaining\)\.$",
         *(_found, _CHECK),
     ),
-    rule("ruff", "A", "All checks passed!$", _says_green, _CHECK),
-    rule(
+    Rule("ruff", "A", "All checks passed!$", _says_green, _CHECK),
+    Rule(
         *("mypy", "F"),
         r"Found <N> errors? in [0-9]{1,9} files? "
         r"\((?:checked [0-9]{1,9} source files?|errors prevented .{1,40})\)$",
         *(_found, _CHECK),
     ),
-    rule("mypy", "S", "Success: no issues found in [0-9]{1,9} source files?$", _says_green, _CHECK),
-    rule("make", "gm", r"(?:g|mingw32-)?make(?:\[[0-9]{1,4}\])?: \*\*\* (.{1,400})$", _make, Noun.BUILD),
+    Rule("mypy", "S", "Success: no issues found in [0-9]{1,9} source files?$", _says_green, _CHECK),
+    Rule("make", "gm", r"(?:g|mingw32-)?make(?:\[[0-9]{1,4}\])?: \*\*\* (.{1,400})$", _make, Noun.BUILD),
 )
 """One line of each form. `Found 2 errors.` is a line of ruff and of tsc; the command decides."""
 
@@ -295,7 +278,7 @@ def _number(found: re.Match[str], group: int) -> int:
 
 
 def _pytest(tally: Tally, found: re.Match[str]) -> None:
-    numbers = listed(found[1], ",")
+    numbers = listed(found[1])
     if not _PYTEST_WORDS.isdisjoint(numbers):
         counts = _counts_of(numbers)
         tally.replace(counts._replace(failed=counts.failed + numbers.get("subtests failed", 0)))
@@ -322,21 +305,12 @@ def _unittest(tally: Tally, found: re.Match[str]) -> None:
     tally.replace(Counts(passed, failed, errors, skipped))
 
 
-def _jest(tally: Tally, found: re.Match[str]) -> None:
-    tally.add(_counts_of(listed(found[1], ",")))
+def _list(tally: Tally, found: re.Match[str]) -> None:
+    tally.add(_counts_of(listed(found[1])))
 
 
-def _jest_files(tally: Tally, found: re.Match[str]) -> None:
-    tally.failed_files += listed(found[1], ",").get("failed", 0)
-    tally.has_closed = True
-
-
-def _vitest(tally: Tally, found: re.Match[str]) -> None:
-    tally.add(_counts_of(listed(found[1], "|")))
-
-
-def _vitest_files(tally: Tally, found: re.Match[str]) -> None:
-    tally.failed_files += listed(found[1], "|").get("failed", 0)
+def _files(tally: Tally, found: re.Match[str]) -> None:
+    tally.failed_files += listed(found[1]).get("failed", 0)
     tally.has_closed = True
 
 
@@ -377,9 +351,7 @@ def _cargo(tally: Tally, found: re.Match[str]) -> None:
 
 
 def _nextest(tally: Tally, found: re.Match[str]) -> None:
-    numbers: dict[str, int] = {}
-    for number, word in _SUMMED.findall(found[3]):
-        numbers[word] = int(number)
+    numbers = {word: int(number) for number, word in _SUMMED.findall(found[3])}
     failed = sum(numbers.get(word, 0) for word in ("failed", "timed out", "exec failed"))
     tally.not_run = max(_number(found, 2) - int(found[1]), 0)
     tally.replace(Counts(numbers.get("passed", 0), failed, skipped=numbers.get("skipped", 0)))
@@ -435,47 +407,47 @@ _TOOK = r" in <S> ?s(?:econds)?(?: \([0-9:]{1,12}\))? ?={0,200}$"
 _LEVEL = r"(?:\[[A-Z]{1,8}\] )?"
 
 RUNNER_RULES = (
-    rule("pytest", "=0", f"={{0,200}} ?({_LIST}){_TOOK}", _pytest),
-    rule("pytest", "=n", f"={{0,200}} ?no tests ran{_TOOK}", _nothing_ran),
-    rule("unittest", "R", "Ran <N> tests? in <S>s$", _unittest_ran),
-    rule(
+    Rule("pytest", "=0", f"={{0,200}} ?({_LIST}){_TOOK}", _pytest),
+    Rule("pytest", "=n", f"={{0,200}} ?no tests ran{_TOOK}", _nothing_ran),
+    Rule("unittest", "R", "Ran <N> tests? in <S>s$", _unittest_ran),
+    Rule(
         *("unittest", "OFN"),
         r"(OK|FAILED|NO TESTS RAN)(?: \(([a-z ]{1,24}=[0-9]{1,9}(?:, [a-z ]{1,24}=[0-9]{1,9}){0,5})\))?$",
         _unittest,
     ),
-    rule("jest", "T", f"Tests:<_>({_LIST})$", _jest),
-    rule("jest", "T", f"Test Suites:<_>({_LIST})$", _jest_files),
-    rule("vitest", "T", rf"Tests<_>({_BARS})(?: \(<N>\))?$", _vitest),
-    rule("vitest", "T", "Tests<_>no tests$", _nothing_ran),
-    rule("vitest", "T", rf"Test Files<_>({_BARS})(?: \(<N>\))?$", _vitest_files),
-    rule("vitest", "E", "Errors<_><N> errors?$", _errors),
-    rule("vitest", "⎯", "⎯{1,200} ?Unhandled (?:Errors|Rejections?) ?⎯{1,200}$", _says_red),
-    rule("mocha", "0", r"<N> (passing|failing|pending)(?: \([0-9.]{1,12} ?[a-z]{1,3}\))?$", _mocha),
-    rule("node", "#ℹ", "[#ℹ] (pass|fail|cancelled) {1,4}<N>$", _node),
-    rule("go", "o", r"(ok)<_>\S{1,300}<_>(?:\(cached\)|<S>s)(?:<_>.{0,200})?$", _go, Noun.PACKAGES),
-    rule("go", "F", r"(FAIL)<_>\S{1,300}<_>(?:\(cached\)|<S>s|\[[a-z]{1,8} failed\])$", _go, Noun.PACKAGES),
-    rule("go", "?", r"(\?)<_>\S{1,300}<_>\[no test files\]$", _go, Noun.PACKAGES),
-    rule("cargo", "t", r"test result: (ok|FAILED)\. <N> passed; <N> failed; <N> ignored", _cargo),
-    rule("nextest", "S", r"Summary \[ {0,12}<S>s\] <N>(?:/<N>)? tests? run: (.{1,300})$", _nextest),
-    rule(
+    Rule("jest", "T", f"Tests:<_>({_LIST})$", _list),
+    Rule("jest", "T", f"Test Suites:<_>({_LIST})$", _files),
+    Rule("vitest", "T", rf"Tests<_>({_BARS})(?: \(<N>\))?$", _list),
+    Rule("vitest", "T", "Tests<_>no tests$", _nothing_ran),
+    Rule("vitest", "T", rf"Test Files<_>({_BARS})(?: \(<N>\))?$", _files),
+    Rule("vitest", "E", "Errors<_><N> errors?$", _errors),
+    Rule("vitest", "⎯", "⎯{1,200} ?Unhandled (?:Errors|Rejections?) ?⎯{1,200}$", _says_red),
+    Rule("mocha", "0", r"<N> (passing|failing|pending)(?: \([0-9.]{1,12} ?[a-z]{1,3}\))?$", _mocha),
+    Rule("node", "#ℹ", "[#ℹ] (pass|fail|cancelled) {1,4}<N>$", _node),
+    Rule("go", "o", r"(ok)<_>\S{1,300}<_>(?:\(cached\)|<S>s)(?:<_>.{0,200})?$", _go, Noun.PACKAGES),
+    Rule("go", "F", r"(FAIL)<_>\S{1,300}<_>(?:\(cached\)|<S>s|\[[a-z]{1,8} failed\])$", _go, Noun.PACKAGES),
+    Rule("go", "?", r"(\?)<_>\S{1,300}<_>\[no test files\]$", _go, Noun.PACKAGES),
+    Rule("cargo", "t", r"test result: (ok|FAILED)\. <N> passed; <N> failed; <N> ignored", _cargo),
+    Rule("nextest", "S", r"Summary \[ {0,12}<S>s\] <N>(?:/<N>)? tests? run: (.{1,300})$", _nextest),
+    Rule(
         *("dotnet", "PFS"),
         "(Passed|Failed|Skipped)!<_>-<_>Failed:<_><N>, Passed:<_><N>, Skipped:<_><N>, Total:",
         _dotnet,
     ),
-    rule("maven", "[T", f"{_LEVEL}Tests run: <N>, Failures: <N>, Errors: <N>, Skipped: <N>$", _maven),
-    rule("maven", "[B", f"{_LEVEL}BUILD FAILURE$", _says_red),
-    rule("gradle", "0", "<N> tests? completed(?:, <N> failed)?(?:, <N> skipped)?$", _gradle, Noun.BUILD),
-    rule("gradle", "B", "BUILD (SUCCESSFUL|FAILED) in ", _gradle_build, Noun.BUILD),
-    rule(
+    Rule("maven", "[T", f"{_LEVEL}Tests run: <N>, Failures: <N>, Errors: <N>, Skipped: <N>$", _maven),
+    Rule("maven", "[B", f"{_LEVEL}BUILD FAILURE$", _says_red),
+    Rule("gradle", "0", "<N> tests? completed(?:, <N> failed)?(?:, <N> skipped)?$", _gradle, Noun.BUILD),
+    Rule("gradle", "B", "BUILD (SUCCESSFUL|FAILED) in ", _gradle_build, Noun.BUILD),
+    Rule(
         *("rspec", "0"),
         "<N> examples?, <N> failures?(?:, <N> pending)?(?:, <N> errors? occurred outside of examples)?$",
         _rspec,
     ),
-    rule("phpunit", "O", r"OK \(<N> tests?, <N> assertions?\)$", _phpunit_ok),
-    rule("phpunit", "T", r"Tests: <N>, Assertions: [0-9]{1,9}(.{0,300})\.$", _phpunit),
-    rule("phpunit", "N", "No tests executed!$", _nothing_ran),
-    rule("ctest", "0", "[0-9]{1,3}% tests passed, <N> tests? failed out of <N>$", _ctest),
-    rule("ctest", "N", "No tests were found!!!$", _nothing_ran),
+    Rule("phpunit", "O", r"OK \(<N> tests?, <N> assertions?\)$", _phpunit_ok),
+    Rule("phpunit", "T", r"Tests: <N>, Assertions: [0-9]{1,9}(.{0,300})\.$", _phpunit),
+    Rule("phpunit", "N", "No tests executed!$", _nothing_ran),
+    Rule("ctest", "0", "[0-9]{1,3}% tests passed, <N> tests? failed out of <N>$", _ctest),
+    Rule("ctest", "N", "No tests were found!!!$", _nothing_ran),
 )
 """One line of each form. The order does not matter."""
 TOOLS = frozenset(each.tool for each in RUNNER_RULES)
@@ -523,7 +495,7 @@ class Verdict(NamedTuple):
 
 _RULES: dict[str, tuple[Rule, ...]] = {}
 for _each in (*RUNNER_RULES, *CHECKER_RULES):
-    for _first in _each.first:
+    for _first in _each.first.replace("0", digits):
         _RULES[_first] = (*_RULES.get(_first, ()), _each)
 _Matcher = tuple[Callable[[str], re.Match[str] | None], Rule]
 _MATCHERS: dict[str, tuple[_Matcher, ...]] = {}
@@ -583,7 +555,7 @@ def _tallies(lines: list[str], parts: Sequence[Part]) -> list[Tally]:
                 tallies[tool] = tally
                 rule.read(tally, found)
                 break
-        if may_be_type_error and TYPE_ERROR in line and _is_type_error(line):
+        if may_be_type_error and TYPE_ERROR in line and _TYPE_ERROR.search(line):
             tallies.setdefault("tsc", Tally("tsc", Noun.PROBLEMS)).add(Counts(errors=1))
     return [tally for tally in reversed(tallies.values()) if tally.has_closed]
 
