@@ -254,7 +254,6 @@ class Answers:
         self._segment = SegmentText()
         self._message: str | None = None
         """The id of the message whose deltas these are; None without deltas."""
-        self._length = 0
 
     def add(self, data: Fields, at_ms: int | None) -> list[Event]:
         """Return the events of a delta."""
@@ -265,7 +264,6 @@ class Answers:
         events = [] if message == self._message else self.end()
         self._message = message
         self._segment.add(delta)
-        self._length += len(delta)
         return [*events, Text(Channel.ANSWER, delta, at_ms)]
 
     def message(self, data: Fields, at_ms: int | None) -> list[Event]:
@@ -274,16 +272,16 @@ class Answers:
         content = text(data, "content")
         is_streamed = self._message == (text(data, "messageId") or "")
         is_chunk = (number(data, "chunkCount") or 0) > 1
-        length, segment = self._length, self._segment
+        segment = self._segment
         if content is None or not is_streamed:
             said = [] if content is None else [Text(Channel.ANSWER, content, at_ms)]
             ended = [TextEnded(Channel.ANSWER, at_ms)] if said else []
             return [*self.end(), *said, *ended]
         if is_chunk or segment.is_repeated_by(content):
             return self.end()
-        if segment.is_repeated_by(content[:length]):
-            return [Text(Channel.ANSWER, content[length:], at_ms), *self.end()]
-        retracted = [*self.end(), TextRetracted(length)]
+        if segment.is_repeated_by(content[: segment.length]):
+            return [Text(Channel.ANSWER, content[segment.length :], at_ms), *self.end()]
+        retracted = [*self.end(), TextRetracted(segment.length)]
         return [*retracted, Text(Channel.ANSWER, content, at_ms), TextEnded(Channel.ANSWER, at_ms)]
 
     def end(self) -> list[Event]:
@@ -291,7 +289,6 @@ class Answers:
         events: list[Event] = [] if self._message is None else [TextEnded(Channel.ANSWER)]
         self._message = None
         self._segment = SegmentText()
-        self._length = 0
         return events
 
 

@@ -149,23 +149,11 @@ _MOST_BLOCKS = 64
 few."""
 
 
-class _Streamed:
+class _Streamed(NamedTuple):
     """The deltas of one block."""
 
-    __slots__ = ("channel", "length", "segment")
-
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
-        self.segment = SegmentText()
-        self.length = 0
-
-    def add(self, text: str) -> None:
-        self.segment.add(text)
-        self.length += len(text)
-
-    def rest(self, whole: str) -> str | None:
-        """Return what a text adds to the deltas; None if it does not begin with them."""
-        return whole[self.length :] if self.segment.is_repeated_by(whole[: self.length]) else None
+    channel: Channel
+    segment: SegmentText
 
 
 class MessageText:
@@ -187,12 +175,12 @@ class MessageText:
         """Return the events of a delta."""
         block = self._blocks.get(index)
         if block is None:
-            block = self._blocks[index] = _Streamed(channel)
+            block = self._blocks[index] = _Streamed(channel, SegmentText())
             if len(self._blocks) > _MOST_BLOCKS:
                 del self._blocks[next(iter(self._blocks))]
         before = None if self._last in (None, index) else self._blocks.get(self._last or 0)
         self._last = index
-        block.add(text)
+        block.segment.add(text)
         delta = Text(block.channel, text)
         return [delta] if before is None else [TextEnded(before.channel), delta]
 
@@ -203,10 +191,10 @@ class MessageText:
         if block is None:
             return self.add(index, channel, whole) if whole else []
         is_last = index == self._last or block.channel is Channel.REASONING
-        rest = block.rest(whole) if is_last else None
-        if not rest:
+        said, rest = whole[: block.segment.length], whole[block.segment.length :]
+        if not rest or not is_last or not block.segment.is_repeated_by(said):
             return []
-        block.add(rest)
+        block.segment.add(rest)
         return [Text(block.channel, rest)]
 
     def end(self, texts: list[tuple[int, Channel, str]]) -> list[Event]:
@@ -216,8 +204,8 @@ class MessageText:
         first = next((index for index, channel, whole in texts if self._differs(index, channel, whole)), None)
         events = self.begin()
         if first is not None:
-            streamed = (each.length for index, each in blocks.items() if _is_answer(each) and index >= first)
-            if length := sum(streamed):
+            answers = (blocks[index] for index in blocks if index >= first)
+            if length := sum(each.segment.length for each in answers if each.channel is Channel.ANSWER):
                 events.append(TextRetracted(length))
         for index, channel, whole in texts:
             is_said = index in blocks if channel is Channel.REASONING else first is None or index < first
@@ -228,10 +216,6 @@ class MessageText:
     def _differs(self, index: int, channel: Channel, whole: str) -> bool:
         block = self._blocks.get(index)
         return channel is Channel.ANSWER and (block is None or not block.segment.is_repeated_by(whole))
-
-
-def _is_answer(block: _Streamed) -> bool:
-    return block.channel is Channel.ANSWER
 
 
 # The diffs of edits, whose lines have numbers: `-12 old`, `+12 new`, ` 13 same`, ` ...`.
