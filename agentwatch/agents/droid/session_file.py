@@ -4,19 +4,16 @@ format is taken from files of Droid 0.215. A file has no token counts and no dur
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from agentwatch.agents.droid.agent import SESSION_FORMAT, blocks_of, is_added
-from agentwatch.agents.droid.stream import line_blocks, plan_entries, read_result, tool_named
+from agentwatch.agents.droid.stream import Calls, line_blocks
 from agentwatch.agents.fields import Fields, in_words, mapping, text
 from agentwatch.agents.on_disk import Turns, time_of
-from agentwatch.agents.tool import OpenCalls, Tool
 from agentwatch.session.blocks import Block
 from agentwatch.session.events import (
     Channel,
     Event,
     Outcome,
-    Plan,
     Prompt,
     RunInfo,
     RunStarted,
@@ -37,25 +34,14 @@ _CHANNELS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.
 _SILENT_BLOCKS = frozenset(("redacted_thinking", "image"))
 
 
-class _Open(NamedTuple):
-    name: str
-    tool: Tool
-    plan: Plan | None
-
-
-_NO_CALL = _Open("", tool_named(""), None)
-"""The call of a result whose call is not in the file."""
-
-
 class DroidSessionDecoder:
     """Decodes the lines of a session file into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:
-        self._open = OpenCalls[_Open]()
+        self._calls = Calls()
         self._turns = Turns()
         self._outcome: Outcome | None = None
         """The outcome of the last turn; None while it is open."""
-        self._cwd = ""
         self._model: str | None = None
 
     def decode(self, fields: Fields) -> list[Event]:
@@ -83,9 +69,8 @@ class DroidSessionDecoder:
 
     def _started(self, fields: Fields) -> list[Event]:
         cwd, title = text(fields, "cwd"), text(fields, "title")
-        self._open.clear()
+        self._calls.begin_run(cwd)
         self._turns, self._outcome = Turns(), None
-        self._cwd = (cwd or "").rstrip("/\\")
         started = RunStarted(SESSION_FORMAT, session_id=text(fields, "id"), cwd=cwd)
         is_users = fields.get("isSessionTitleManuallySet") is True
         return [started] if title is None else [started, RunInfo(title=title, is_users_title=is_users)]
@@ -95,12 +80,9 @@ class DroidSessionDecoder:
         words = []
         for block in blocks_of(message):
             if block.get("type") == "tool_result":
-                call_id = text(block, "tool_use_id") or ""
-                name, tool, plan = self._open.pop(call_id, _NO_CALL)
-                result = read_result(tool.kind, result_fields(block))
-                yield tool.ended(call_id, name, result, at_ms=at_ms)
-                if plan is not None and result.outcome is Outcome.SUCCEEDED:
-                    yield plan
+                yield from self._calls.ended(
+                    text(block, "tool_use_id") or "", "", result_fields(block), at_ms
+                )
             elif said := text(block, "text"):
                 words.append(said)
         prompt = "\n".join(each for each in words if not is_added(fields, each))
@@ -127,12 +109,9 @@ class DroidSessionDecoder:
                 yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
             elif kind == "tool_use":
                 has_calls = True
-                name, arguments = text(block, "name") or "unknown", mapping(block.get("input"))
-                call_id, tool = text(block, "id") or "", tool_named(name)
-                entries = plan_entries(tool, arguments)
-                self._open.keep(call_id, _Open(name, tool, Plan(entries) if entries else None), name)
-                group = text(fields, "id")
-                yield tool.started(call_id, name, arguments, cwd=self._cwd, group=group, at_ms=at_ms)
+                call_id, name = text(block, "id") or "", text(block, "name") or "unknown"
+                arguments, group = mapping(block.get("input")), text(fields, "id")
+                yield self._calls.started(call_id, name, arguments, group, at_ms)
             elif not key and not (isinstance(kind, str) and kind in _SILENT_BLOCKS):
                 yield Unknown(f"content {in_words(kind)}")
         self._turns.wrote(None)

@@ -41,6 +41,7 @@ from agentwatch.session.events import (
     TextEnded,
     Tokens,
     ToolKind,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
     Unknown,
@@ -168,16 +169,44 @@ class _Open(NamedTuple):
     plan: Plan | None = None
 
 
+class Calls:
+    """The open calls of a stream, or of a session file."""
+
+    def __init__(self) -> None:
+        self._open = OpenCalls[_Open]()
+        self._cwd = ""
+
+    def begin_run(self, cwd: str | None) -> None:
+        """Begin a run, whose calls may use the ids of the last one again."""
+        self._open.clear()
+        self._cwd = (cwd or "").rstrip("/\\")
+
+    def started(
+        self, call_id: str, name: str, arguments: Fields, group: str | None, at_ms: int | None
+    ) -> ToolStarted:
+        """Return the start of a call. `group` is the model step that requested it."""
+        tool = tool_named(name)
+        entries = plan_entries(tool, arguments)
+        self._open.keep(call_id, _Open(name, tool, Plan(entries) if entries else None), name)
+        return tool.started(call_id, name, arguments, cwd=self._cwd, group=group, at_ms=at_ms)
+
+    def ended(self, call_id: str, name: str, fields: Fields, at_ms: int | None) -> list[Event]:
+        """Return the end of a call, and its to-do list. `name` is that of a call without a start."""
+        use = self._open.pop(call_id, None) or _Open(name, tool_named(name))
+        result = read_result(use.tool.kind, fields)
+        ended = use.tool.ended(call_id, use.name, result, at_ms=at_ms)
+        return [ended, use.plan] if use.plan is not None and result.outcome is Outcome.SUCCEEDED else [ended]
+
+
 class DroidDecoder:
     """Decodes Droid's lines into events, and keeps the state that later lines depend on."""
 
     def __init__(self) -> None:
-        self._open = OpenCalls[_Open]()
+        self._calls = Calls()
         self._last: dict[str, tuple[str, int]] = {}
         """By type, the id and a digest of the last text: a thought is written twice."""
         self._last_error: str | None = None
         """The last error, if nothing but the end of the turn came after it."""
-        self._cwd = ""
         self._is_over = False
 
     def decode(self, fields: Fields) -> list[Event]:
@@ -195,9 +224,13 @@ class DroidDecoder:
             case "message" | "reasoning" as channel:
                 return self._text(channel, fields)
             case "tool_call":
-                return [*self._continued(), *self._tool_started(fields)]
+                call_id, arguments = text(fields, "id") or "", mapping(fields.get("parameters"))
+                group, at_ms = text(fields, "messageId"), number(fields, "timestamp")
+                started = self._calls.started(call_id, _name(fields), arguments, group, at_ms)
+                return [*self._continued(), started]
             case "tool_result":
-                return self._tool_ended(fields)
+                call_id, at_ms = text(fields, "id") or "", number(fields, "timestamp")
+                return self._calls.ended(call_id, _name(fields), fields, at_ms)
         subtype = "" if "subtype" not in fields else f"/{in_words(fields['subtype'])}"
         return [Unknown(f"type {in_words(kind)}{subtype}")]
 
@@ -209,11 +242,10 @@ class DroidDecoder:
 
     def _run_started(self, fields: Fields) -> RunStarted:
         cwd = text(fields, "cwd")
-        self._open.clear()
+        self._calls.begin_run(cwd)
         self._last.clear()
         self._last_error = None
         self._is_over = False
-        self._cwd = (cwd or "").rstrip("/\\")
         return RunStarted(FORMAT, session_id=_session_id(fields), model=text(fields, "model"), cwd=cwd)
 
     def _continued(self) -> list[Event]:
@@ -237,21 +269,6 @@ class DroidDecoder:
             return [Unknown(f"message of role {in_words(role)}")]
         channel = Channel.REASONING if kind == "reasoning" else Channel.ANSWER
         return [*self._continued(), Text(channel, words, at_ms), TextEnded(channel, at_ms)]
-
-    def _tool_started(self, fields: Fields) -> list[Event]:
-        call_id, name = text(fields, "id") or "", _name(fields)
-        tool, arguments = tool_named(name), mapping(fields.get("parameters"))
-        entries = plan_entries(tool, arguments)
-        self._open.keep(call_id, _Open(name, tool, Plan(entries) if entries else None), name)
-        group, at_ms = text(fields, "messageId"), number(fields, "timestamp")
-        return [tool.started(call_id, name, arguments, cwd=self._cwd, group=group, at_ms=at_ms)]
-
-    def _tool_ended(self, fields: Fields) -> list[Event]:
-        call_id, name = text(fields, "id") or "", _name(fields)
-        use = self._open.pop(call_id, None) or _Open(name, tool_named(name))
-        result = read_result(use.tool.kind, fields)
-        ended = use.tool.ended(call_id, use.name, result, at_ms=number(fields, "timestamp"))
-        return [ended, use.plan] if use.plan is not None and result.outcome is Outcome.SUCCEEDED else [ended]
 
     def _error(self, fields: Fields) -> Notice:
         message = _reason(fields) or "error without a message"
