@@ -687,7 +687,7 @@ class WatchScreen(Screen[None]):
         if not following:
             self._fold_soon()
 
-    def on_what_happened_line_clicked(self, event: FinishSummary.LineClicked) -> None:
+    def on_finish_summary_line_clicked(self, event: FinishSummary.LineClicked) -> None:
         """Go to the first failure, to the files, or to the end of the transcript."""
         self._fold_happened()
         if event.line == 0:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 
+from agentwatch.screen.screens.session.box import SessionBox
+from agentwatch.screen.screens.session.box_files import FileList
 from agentwatch.screen.screens.session.finish_summary import FinishSummary
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, opened
@@ -120,3 +123,21 @@ async def test_the_row_above_names_what_the_lines_no_longer_name(recording: Save
         assert "1 file" not in stage.status
         await stage.press("j")
         await stage.until(lambda: words in stage.status, words)
+
+
+@pytest.mark.system
+async def test_a_click_on_a_line_goes_to_what_it_names(recording: Saver) -> None:
+    """The first line leads to the open failure, the second to the files, the third to the transcript."""
+    reached: tuple[Callable[[Stage], bool], ...] = (
+        lambda stage: stage.calls.chosen is not None and stage.calls.chosen.number == 3,
+        lambda stage: isinstance(stage.app.screen, SessionBox) and isinstance(stage.app.focused, FileList),
+        lambda stage: stage.focus == "transcript",
+    )
+    for line, is_there in enumerate(reached):
+        with case(line):
+            async with opened(recording(finished()), (120, 40)) as stage:
+                await shown(stage)
+                stage.app.screen.set_focus(stage.pane("detail"))
+                await stage.pilot.click(FinishSummary, offset=(20, line))
+                await stage.until(partial(is_there, stage), "what the line names")
+                await stage.until(partial(is_folded, stage), "folded lines")
