@@ -1,4 +1,1 @@
-"""The Textual app that shows a session: four panes below a header and a status line.
-
-This folder may import everything except `cli`. No other folder imports Textual or rich.
-"""
+"""The Textual app: its layers terminal, widgets, panes and screens import only those before them."""

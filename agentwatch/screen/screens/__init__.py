@@ -1,1 +1,1 @@
-"""TODO."""
+"""The screens: of one session, and of the list of sessions."""

@@ -1,4 +1,1 @@
-"""Scrolling panes that are drawn one line at a time, and their styles and formats.
-
-Within the screen, this folder may import only `terminal`.
-"""
+"""Scrolling panes that are drawn one line at a time, inputs, and their styles and formats."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import BindingType
@@ -27,15 +27,161 @@ from agentwatch.screen.panes.detail.contents import (
 from agentwatch.screen.panes.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.panes.detail.section_list import SectionList
 from agentwatch.screen.panes.detail.sections import Section
-from agentwatch.screen.panes.detail.view import BlockMatch, BranchCursor, DetailScroller
-from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.screen.widgets.line_view import LineView, rows_in_view
+from agentwatch.screen.widgets.painting import laid_over
 from agentwatch.screen.widgets.syntax import code_theme
+from agentwatch.session.blocks import Block
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText, exact_text, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import FileLine
+
+
+class BlockMatch(NamedTuple):
+    """A match in a block of a call's arguments or result."""
+
+    call: Call
+    block: Block | None
+    nth: int
+    """The number of matches before it in the block."""
+
+
+class DetailScroller:
+    """What is in view of a detail: the first column of cut lines, the matches, and a cursor that selects a
+    branch or a failing line among the visible rows."""
+
+    def __init__(self, pane: LineView) -> None:
+        self._pane = pane
+        self.row: int | None = None
+        """The selected row; None if no row is selected."""
+        self.sections = SectionList([])
+        self._shown: object = None
+        """What the sections show."""
+        self.width = 0
+        self._wraps = False
+        self._left = 0
+        self._failing: list[int] | None = None
+        """The rows of the failing lines; None before they are searched."""
+        self._query: Query | None = None
+        self._match: BlockMatch | None = None
+        self.is_match_due = False
+        """Whether a match is not yet scrolled to."""
+
+    def choose(self, row: int | None) -> None:
+        """Select a row; if it is None or not visible, select no row."""
+        self.row = row if row in rows_in_view(self._pane) else None
+        self._pane.refresh()
+
+    def step(self, step: int) -> bool:
+        """Select the next (1) or previous (-1) visible branch; return whether there is one."""
+        row = self.sections.next_branch(self.row, step, rows_in_view(self._pane))
+        if row is not None:
+            self.choose(row)
+        return row is not None
+
+    def drawn(self, y: int, width: int) -> Strip:
+        """Return a row, highlighted if it is selected and the pane has the focus."""
+        strip = self.sections.row(y, self._pane.line_style)
+        if y != self.row or not self._pane.has_focus:
+            return strip
+        return laid_over(strip, self._pane.line_style("chosen"), width)
+
+    def take(self, sections: SectionList, shown: object = None) -> None:
+        """Show other sections. If the sections before them showed the same (`shown`), the selected line stays
+        selected, and branches stay folded or open; None shows nothing."""
+        before, row = self.sections, self.row
+        is_same, self._shown = shown is not None and shown == self._shown, shown
+        if is_same:
+            sections.turn_as(before)
+        self.sections, self.row = sections, None
+        sections.mark(self._query)
+        self.lay_out()
+        if is_same and row is not None:
+            self.row = sections.row_as(before, row)
+
+    def begin(self) -> None:
+        """Show the first column and the first row."""
+        self._show_from(0)
+        self.choose(None)
+        self._pane.settle_at(0)
+
+    def lay_out(self) -> None:
+        """Fit the sections to the width of the pane; the selected line stays selected."""
+        self.width = max(self._pane.scrollable_content_region.width, 1)
+        self._failing = None
+        chosen = None if self.row is None else self.sections.line_at(self.row)
+        self.sections.lay_out(self.width, wraps=self._wraps)
+        self.row = None if chosen is None else self.sections.row_of_line(*chosen)
+        self._show_from(self._left)
+        self._pane.show_lines()
+
+    def turn_wrapping(self) -> None:
+        """Fold long lines of code and output, or cut them."""
+        self._wraps = not self._wraps
+        line = self.sections.line_at(self._pane.scroll_offset.y) if self.sections.rows else None
+        self.lay_out()
+        if line is not None:
+            self._pane.settle_at(self.sections.row_of_line(*line))
+
+    def go_sideways(self, step: int) -> None:
+        """Scroll cut lines by half the width of the pane, to the right (1) or left (-1)."""
+        most = self.sections.hidden_columns()
+        self._show_from(max(min(self._left + step * max(self.width // 2, 1), most), 0))
+
+    def go_to_failing_line(self) -> bool:
+        """Go to the first failing line of the output, or to the next one; return whether there is one."""
+        from agentwatch.analysis.verdicts import is_failing
+
+        if self._failing is None:
+            self._failing = [row for row, line in self.sections.output_lines() if is_failing(line)]
+        if not self._failing:
+            return False
+        at = -1 if self.row is None else self.row
+        row = next((row for row in self._failing if row > at), self._failing[0])
+        self._show_from(0)
+        self._bring(row)
+        self.choose(row)
+        return True
+
+    def files_at_cursor(self) -> list[FileLine]:
+        """Return the files that the selected failing line is about; none if no such line is selected."""
+        from agentwatch.analysis.verdicts import files_near
+
+        lines = [*self.sections.output_lines()]
+        at = next((at for at, (row, _) in enumerate(lines) if row == self.row), None)
+        return [] if at is None else files_near([line for _, line in lines], at)
+
+    def mark(self, query: Query | None, match: BlockMatch | None) -> None:
+        """Highlight the matches of a query, and make one of them due to be scrolled to."""
+        self._query, self._match, self.is_match_due = query, match, match is not None
+        self.sections.mark(query)
+
+    def show_match(self, call: Call) -> None:
+        """If the current match is in a call, highlight it, and scroll to it once."""
+        match = self._match
+        if match is None or match.call is not call:
+            return
+        spot = self.sections.choose_match(match.block, match.nth)
+        self._pane.show_lines()
+        if self.is_match_due and spot is not None:
+            row, left = spot
+            self._show_from(left)
+            if row not in rows_in_view(self._pane):
+                self._bring(row)
+        self.is_match_due = False
+
+    def _bring(self, row: int) -> None:
+        """Scroll so that a row is in the upper third."""
+        self._pane.settle_at(max(row - self._pane.scrollable_content_region.height // 3, 0))
+
+    def _show_from(self, left: int) -> None:
+        """Show cut lines from a column on."""
+        self._left = left
+        self.sections.show_from(left)
+        self._pane.refresh()
+
 
 _TITLE = "3 Detail"
 _COLOURS = {
@@ -74,8 +220,7 @@ class DetailView(LineView):
         self.is_raw = False
         """Whether the raw lines of the recording are shown instead of their decoded content."""
         self._is_in_sight = False
-        self._branch = BranchCursor(self)
-        self._view = DetailScroller(self, self._branch)
+        self._view = DetailScroller(self)
         self._decoded: DecodedCall | None = None
         self.border = (Content(), Content())
         """What the border says above and below the content."""
@@ -136,7 +281,7 @@ class DetailView(LineView):
         if now != self._shown:
             self._shown = now
             self._read(call, has_frame=has_frame)
-        elif not self._view.is_match_due():
+        elif not self._view.is_match_due:
             return
         self._view.show_match(call)
 
@@ -155,7 +300,7 @@ class DetailView(LineView):
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row."""
-        return self._branch.drawn(self._view.sections.row(y, self.line_style), y, width)
+        return self._view.drawn(y, width)
 
     def failing_files(self) -> list[FileLine]:
         """Return the files that the selected failing line is about; none if no such line is selected."""
@@ -163,7 +308,7 @@ class DetailView(LineView):
 
     def copied(self) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in words, `#12's output`, and its text."""
-        sections, row = self._view.sections, self._branch.row
+        sections, row = self._view.sections, self._view.row
         value = None if row is None else sections.value_at(row)
         if value is not None:
             name, text = value
@@ -202,18 +347,29 @@ class DetailView(LineView):
         is_outcome_away = self.is_raw or self.line_count() > self.scrollable_content_region.height
         if self._heading is not None:
             self._heading.show_outcome(is_outcome_away)
-        _name_border(self, self.call, self._waited, is_held=self._is_held, has_outcome=is_outcome_away)
+        named, outcome, call = "", Content(), self.call
+        if call is not None:
+            room = self.size.width - _FRAME_COLUMNS - len(_TITLE)
+            named = f" · {title(call, room, is_held=self._is_held)}"
+            if is_outcome_away:
+                is_waiting = self._waited.wait is not None
+                colour = "$text-warning" if is_waiting else _COLOURS.get(call.outcome, "$text-warning")
+                outcome = Content.styled(brief_facts(call, self._waited), colour)
+        border = (Content(f"{_TITLE}{named}"), outcome)
+        if border != self.border:  # setting a title redraws the whole pane
+            self.border = border
+            self.border_title, self.border_subtitle = border
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys of `fold` to the screen while no branch is selected."""
         if action == "fold":
-            return self._branch.row is not None and self._view.sections.is_branch(self._branch.row)
+            return self._view.row is not None and self._view.sections.is_branch(self._view.row)
         return super().check_action(action, parameters)
 
     def action_fold(self) -> None:
         """Fold or open the selected branch."""
-        if self._branch.row is not None:
-            self._view.sections.turn(self._branch.row)
+        if self._view.row is not None:
+            self._view.sections.turn(self._view.row)
             self.show_lines()
 
     def action_view(self, change: str) -> None:
@@ -230,16 +386,16 @@ class DetailView(LineView):
 
     def action_move(self, lines: int) -> None:
         """Select the next visible branch; if there is none, scroll by a number of lines."""
-        if abs(lines) != 1 or not self._branch.step(self._view.sections, lines):
+        if abs(lines) != 1 or not self._view.step(lines):
             super().action_move(lines)
-            self._branch.choose(self._branch.row)
+            self._view.choose(self._view.row)
 
     def on_click(self, event: events.Click) -> None:
         """Fold or open the branch that was clicked."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
         if self._view.sections.is_branch(row):
-            self._branch.choose(row)
+            self._view.choose(row)
             self.action_fold()
 
     def _read(self, call: Call, *, has_frame: bool) -> None:
@@ -253,23 +409,6 @@ class DetailView(LineView):
         self._heading = None if has_frame else CallHeading(call, self._waited, is_held=self._is_held)
         named = [] if self._heading is None else [self._heading]
         self._view.take(SectionList([*named, *sections]), (call.number, self.is_raw))
-
-
-def _name_border(
-    pane: DetailView, call: Call | None, waited: Waited, *, is_held: bool, has_outcome: bool
-) -> None:
-    """Name the call in the border, and its outcome below if `has_outcome`."""
-    named, outcome = "", Content()
-    if call is not None:
-        room = pane.size.width - _FRAME_COLUMNS - len(_TITLE)
-        named = f" · {title(call, room, is_held=is_held)}"
-        if has_outcome:
-            colour = _COLOURS.get(call.outcome, "$text-warning") if waited.wait is None else "$text-warning"
-            outcome = Content.styled(brief_facts(call, waited), colour)
-    border = (Content(f"{_TITLE}{named}"), outcome)
-    if border != pane.border:  # setting a title redraws the whole pane
-        pane.border = border
-        pane.border_title, pane.border_subtitle = border
 
 
 def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:

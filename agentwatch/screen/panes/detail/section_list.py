@@ -132,14 +132,6 @@ class MoreFields(JsonTree):
         return None if field is None else self._names.get((named, field))
 
 
-class Spot(NamedTuple):
-    """Where a match is."""
-
-    row: int
-    left: int
-    """The column at which the view must begin to show it."""
-
-
 class SectionList:
     """Sections, and the row at which each begins at the current width."""
 
@@ -206,10 +198,10 @@ class SectionList:
         """Highlight the matches of a query; None removes the highlights."""
         self._found = None if query is None else FoundLines(query)
 
-    def choose_match(self, block: Block | None, nth: int) -> Spot | None:
-        """Make one match the current one, and return where it is; None if there is no match. `nth` counts the
-        matches before it in `block`. If the block is None or not shown, the first match of all sections
-        becomes the current one."""
+    def choose_match(self, block: Block | None, nth: int) -> tuple[int, int] | None:
+        """Make one match the current one, and return its row, and the column at which the view must begin to
+        show it; None if there is no match. `nth` counts the matches before it in `block`. If the block is
+        None or not shown, the first match of all sections becomes the current one."""
         found = self._found
         if found is None:
             return None
@@ -231,7 +223,7 @@ class SectionList:
                 self._lay_out_from(index)
                 number, start, end = place
                 row = self._tops[index] + section.row_of(number, start)
-                return Spot(row, section.left_for(number, start, end))
+                return row, section.left_for(number, start, end)
         return None
 
     def is_branch(self, row: int) -> bool:

@@ -1,4 +1,1 @@
-"""The transcript pane: prompts, thinking, answers as Markdown, and calls, in order.
-
-Within the screen, this folder may import `lines`, `markup` and `preview`.
-"""
+"""The transcript pane: prompts, thinking, answers as Markdown, and calls, in order."""

@@ -1,4 +1,1 @@
-"""Dialogs and full-screen lists that open over the panes.
-
-Within the screen, this folder may import `detail`, `lines`, `terminal` and the modules beside the folders.
-"""
+"""The screen of a session, and the boxes and dialogs that open over it."""

@@ -13,7 +13,7 @@ from textual.widgets import Input
 from agentwatch.analysis.search import Match, Search
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.panes.detail.view import BlockMatch
+from agentwatch.screen.panes.detail.pane import BlockMatch
 from agentwatch.screen.panes.moment import Reach
 from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.screen.screens.session.view_state import ViewState, restore, view_state

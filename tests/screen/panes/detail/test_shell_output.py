@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from rich.color import Color
 from rich.style import Style
 
+from agentwatch.screen.panes.detail.from_blocks import shell_section
 from agentwatch.screen.panes.detail.sections import Section
-from agentwatch.screen.panes.detail.shell_output import shell_section
 from agentwatch.text.safe import exact_text, safe_text
 from tests.builders.lines import PROPERTY
 from tests.conftest import case
