@@ -17,7 +17,7 @@ from agentwatch.screen.panes.transcript.block_list import (
     rule_line,
     thinking_line,
 )
-from agentwatch.screen.panes.transcript.layout import BlockLayout
+from agentwatch.screen.panes.transcript.blocks import BlockLayout
 from agentwatch.screen.panes.transcript.subagents import name_of
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.painting import chosen_row, laid_over, mark_strip, marked

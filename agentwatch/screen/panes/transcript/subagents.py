@@ -25,46 +25,24 @@ UNKNOWN_PARENT = 0
 class Tally:
     """The entries of the subagent of one call of the main agent, and of the subagents that it started."""
 
-    __slots__ = ("_calls", "_messages", "blocks", "head")
+    __slots__ = ("blocks", "calls", "head", "messages")
 
     def __init__(self) -> None:
         self.head: int | None = None
         """The index of the first block. The line of all of them is above it."""
         self.blocks = array("I")
         """The indices of all blocks."""
-        self._calls = array("I")
+        self.calls = array("I")
         """The numbers of the calls."""
-        self._messages = array("I")
+        self.messages = array("I")
         """The numbers of the entries with messages."""
-
-    @property
-    def calls(self) -> int:
-        """The number of calls."""
-        return len(self._calls)
-
-    @property
-    def messages(self) -> int:
-        """The number of messages."""
-        return len(self._messages)
-
-    @property
-    def last_call(self) -> int:
-        """The number of the newest call; 0 without a call."""
-        return self._calls[-1] if self._calls else 0
-
-    def add(self, entry: Entry) -> None:
-        """Count a new entry."""
-        if entry.kind is Kind.CALL and entry.call is not None:
-            self._calls.append(entry.call.number)
-        elif entry.kind is Kind.ANSWER:
-            self._messages.append(entry.number)
 
     def prefix(self, calls: int, entries: int, blocks: int) -> Tally:
         """Return the tally of the first calls, entries and blocks of the session."""
         prefix = Tally()
         prefix.blocks = self.blocks[: bisect_left(self.blocks, blocks)]
-        prefix._calls = self._calls[: bisect_right(self._calls, calls)]
-        prefix._messages = self._messages[: bisect_left(self._messages, entries)]
+        prefix.calls = self.calls[: bisect_right(self.calls, calls)]
+        prefix.messages = self.messages[: bisect_left(self.messages, entries)]
         prefix.head = self.head if prefix.blocks else None
         return prefix
 
@@ -127,7 +105,9 @@ class Subagents:
         if entry.kind is Kind.CALL and entry.call is not None:
             self._roots[entry.call.number] = root
             self._levels[entry.call.number] = self._levels.get(entry.parent, 0) + 1
-        tally.add(entry)
+            tally.calls.append(entry.call.number)
+        elif entry.kind is Kind.ANSWER:
+            tally.messages.append(entry.number)
 
     def add_block(self, entry: Entry, index: int) -> None:
         """Add a block of an entry."""
@@ -152,14 +132,15 @@ class Subagents:
         """Return the line of the entries below a call. Examples: `▸ Find the callers · 14 calls, 3 messages`,
         and with the newest call while it runs."""
         call, tally = calls[root - 1], self._tallies[root]
-        counts = [plural(tally.calls, "call")] if tally.calls else []
-        counts += [plural(tally.messages, "message")] if tally.messages else []
+        counts = [plural(len(tally.calls), "call")] if tally.calls else []
+        counts += [plural(len(tally.messages), "message")] if tally.messages else []
         words = (
             f"{'▾' if root in self._open else '▸'} {name_of(call)} · {', '.join(counts) or 'no calls yet'}"
         )
-        if call.outcome is Outcome.RUNNING and tally.last_call:
-            wait = waits.get(tally.last_call)
-            words += f" · {shown_action(calls[tally.last_call - 1], '' if wait is None else wait.words)}"
+        if call.outcome is Outcome.RUNNING and tally.calls:
+            newest = tally.calls[-1]
+            wait = waits.get(newest)
+            words += f" · {shown_action(calls[newest - 1], '' if wait is None else wait.words)}"
         return cut(SafeText(words), width)
 
 

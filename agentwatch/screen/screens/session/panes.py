@@ -19,7 +19,7 @@ from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.stderr import StderrView
 from agentwatch.screen.panes.transcript.pane import Transcript
-from agentwatch.screen.panes.transcript.reading import same_call
+from agentwatch.screen.panes.transcript.viewport import same_call
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.session.call import Call

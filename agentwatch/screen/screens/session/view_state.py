@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agentwatch.screen.panes.calls.pane import CallTable
-from agentwatch.screen.panes.transcript.reading import ReadingPosition
+from agentwatch.screen.panes.transcript.viewport import ReadingPosition
 from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.session.call import Call
 

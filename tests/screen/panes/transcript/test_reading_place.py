@@ -14,7 +14,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.transcript.pane import Transcript
-from agentwatch.screen.panes.transcript.reading import same_call
+from agentwatch.screen.panes.transcript.viewport import same_call
 from agentwatch.screen.screens.session import screen
 from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.screen.screens.session.screen import WatchScreen
