@@ -235,7 +235,7 @@ def _check_columns(path: Path, columns: Iterable[object]) -> None:
 
 
 def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
-    from agentwatch.screen.terminal.keymap import InvalidKeys, check_keys
+    from agentwatch.screen.keys import InvalidKeys, check_keys
 
     try:
         check_keys(keys)

@@ -13,7 +13,7 @@ from agentwatch.base.config import Config
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.files import config_folder
 from agentwatch.cli.config_file import read_acts_allowed, read_config, read_keep_ms
-from agentwatch.screen.terminal.keymap import bound_keys
+from agentwatch.screen.keys import bound_keys
 from tests.conftest import ROOT, case
 
 

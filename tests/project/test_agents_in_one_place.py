@@ -38,7 +38,7 @@ OWN_WORDS = {
     "catalog/processes.py": {"mcp"},  # a subcommand of agents
     "output/redact/secrets/key_files.py": {"grep"},  # a program of the shell that shows a file
     "recording/saved.py": {"truncated"},  # how a followed file ended
-    "screen/terminal/keymap.py": {"delete"},  # the key Delete
+    "screen/keys.py": {"delete"},  # the key Delete
 }
 """Modules that use a tool's name as an ordinary word, and the words."""
 

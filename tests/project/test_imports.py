@@ -239,7 +239,7 @@ def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
     assert "help" in names
     program = f"""
 from importlib import import_module
-from agentwatch.screen.terminal.keymap import bound_keys
+from agentwatch.screen.keys import bound_keys
 before = bound_keys({{}})
 for name in {names!r}:
     import_module("{session}." + name)

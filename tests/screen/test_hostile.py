@@ -13,8 +13,7 @@ from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
 from agentwatch.output.log import ActionLog
 from agentwatch.screen.panes.detail.pane import DetailView
-from agentwatch.screen.panes.header import HeaderLine
-from agentwatch.screen.panes.status_line import StatusLine
+from agentwatch.screen.panes.header import HeaderLine, StatusLine
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.session.blocks import BinaryBlock
 from agentwatch.session.events import (

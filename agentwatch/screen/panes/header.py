@@ -1,9 +1,10 @@
-"""The line at the top: state and clock, facts about the run, and the counts of calls."""
+"""The two lines at the top: the run with its counts, and what the agent does; and the to-do list below
+them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from textual import events
@@ -11,8 +12,11 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from agentwatch.analysis.integrity import Integrity
 from agentwatch.analysis.status import Wait, context_words, figures, limit_words, turn_words
-from agentwatch.screen.terminal.keymap import key_label
+from agentwatch.feed.playhead import Playhead
+from agentwatch.screen.keys import key_label
+from agentwatch.screen.panes.moment import Moment
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens
@@ -20,12 +24,13 @@ from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.rules import DONE_ENTRIES
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.sources.agent_processes import Survivor
 from agentwatch.sources.source import Elsewhere, Publication, Source
+from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.durations import countdown, duration_words, running_clock
 from agentwatch.text.paths import last_name
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
-from agentwatch.text.times import time_of_day
 
 # The part of the header about another machine: where the session runs, or where it is published.
 
@@ -147,7 +152,8 @@ class HeaderLine(Static):
         pausing = None if self._source is None else self._source.pausing
         is_paused = pausing is not None and bool(pausing.rule)
         is_preview = is_preview or not is_read
-        named = "‖ paused" if is_paused else "… reading" if not is_read else _outcome_words(outcome)
+        named = "? unknown format" if outcome is None else f"{SIGNS[outcome]} {outcome}"
+        named = "‖ paused" if is_paused else named if is_read else "… reading"
         state = SafeText(f" {named}{_run_clock(session, now_ms) if is_read else ''} ")
         if wait is not None and not is_paused:
             state = _asks(wait, now_ms, width)
@@ -268,7 +274,7 @@ def _fitting_facts(session: Session, room: int, context: int) -> Facts:
     run, agent = session.run, session.agent_name or session.run.format
     version = cut(safe_line(run.agent_version or ""), _VERSION_COLUMNS)
     order = (
-        (_project(run),),
+        (last_name(_short(run.cwd) or ""),),
         (run.model,),
         (f"{agent} {version}" if agent and version else None, agent),
         ((run.session_id or "")[:8],),
@@ -295,7 +301,7 @@ def _fitting_facts(session: Session, room: int, context: int) -> Facts:
 
 def _with_folders(facts: Facts, run: Run) -> Facts:
     """Return the facts with the folders that the project is in, if they fit."""
-    folders, name = safe_line(_short(run.cwd) or ""), safe_line(_project(run))
+    folders, name = safe_line(_short(run.cwd) or ""), safe_line(last_name(_short(run.cwd) or ""))
     more = columns(folders) - columns(name)
     has_all = run.model and run.format and run.session_id and run.permission_mode and run.api_key_source
     if facts.project is None or not (facts.is_complete and has_all) or more >= facts.room:
@@ -305,10 +311,6 @@ def _with_folders(facts: Facts, run: Run) -> Facts:
     return facts._replace(groups=groups, room=facts.room - more)
 
 
-def _project(run: Run) -> str:
-    return last_name(_short(run.cwd) or "")
-
-
 def _asks(wait: Wait, now_ms: int | None, width: int) -> SafeText:
     """Return that a session asks, and for how long: ` ! asks 0:14 · waits for your answer `."""
     clock = wait.clock(now_ms)
@@ -316,11 +318,6 @@ def _asks(wait: Wait, now_ms: int | None, width: int) -> SafeText:
         clock = f"(answers itself in {left})" if width >= _LEAST_FOR_COUNTDOWN else f"{left} left"
     about = f" · {wait.words}" if width >= _LEAST_FOR_WAIT else ""
     return SafeText(f" {f'{ASKS_SIGN} asks {clock}'.rstrip()}{about} ")
-
-
-def _outcome_words(outcome: Outcome | None) -> str:
-    """Return the sign and the word of an outcome; None is that of a stream of no known agent."""
-    return "? unknown format" if outcome is None else f"{SIGNS[outcome]} {outcome}"
 
 
 def _run_clock(session: Session, now_ms: int | None) -> str:
@@ -365,17 +362,14 @@ class PlanView(Static):
     def show(self, session: Session) -> None:
         """Show another moment of the same session."""
         self._session = session
-        self._draw()
-
-    def sync(self) -> None:
-        """Draw the plan if it has changed."""
-        self._draw()
+        self.sync()
 
     def on_resize(self) -> None:
         """Redraw the plan for the new width."""
-        self._draw()
+        self.sync()
 
-    def _draw(self) -> None:
+    def sync(self) -> None:
+        """Draw the plan if it has changed."""
         plan, width = self._session.plan, self.app.size.width
         if (plan, width) == self._drawn:
             return
@@ -443,10 +437,114 @@ def _styled(entry: PlanEntry, item: SafeText, dim: str) -> Content:
     return Content.styled(item, "bold $text-accent" if is_current else rest)
 
 
-# The name of an earlier moment, for the header.
+# The line below the header: what the agent does, and the state of the view, or if the recording is whole.
 
 
-def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:
-    """Return the name of a moment: its time of day, or without a time its share of the bytes, `62 %`.
-    `offset` and `size`, what was read so far, are in bytes."""
-    return SafeText(f"{100 * offset // max(size, 1)} %" if at_ms is None else time_of_day(at_ms))
+class StatusLine(Static):
+    """The current status and what is left of the work; at the right, faults, or if the recording is whole."""
+
+    def __init__(self) -> None:
+        super().__init__(id="status")
+        self._drawn: tuple[object, ...] = ()
+
+    def show_status(
+        self,
+        words: SafeText,
+        view: SafeText,
+        integrity: Integrity,
+        left: Sequence[tuple[SafeText, Outcome | None]] = (),
+        *,
+        is_asking: bool = False,
+    ) -> None:
+        """Show the status; redraw only if something changed. If `view`, the state of the view, is empty,
+        whether the recording is whole is shown. `left` is what is left of the work, the most important first,
+        each with the outcome whose colour it has; only those are shown for which there is room. If the agent
+        waits for an answer (`is_asking`), the status is highlighted."""
+        dim = muted(self.app.current_theme)
+        drawn = (words, view, integrity, *left, is_asking, self.size.width, dim)
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        width, is_integrity = self.size.width, not view
+        if is_integrity and not integrity.passes:
+            view = _fitting(integrity, width - columns(words) - 4)
+        view = cut(view, max(width - 2, 1))
+        room = width - columns(view) - 3
+        shown = words
+        while columns(shown) > room and shown:
+            shown = SafeText(shown[: room - 1] if len(shown) >= room else shown[:-2])
+        pieces: list[tuple[str, str]] = [(shown, "bold $text-warning" if is_asking else "")] if shown else []
+        room -= columns(shown)
+        for text, outcome in left:
+            gap = " · " if pieces else ""
+            if len(gap) + columns(text) > room:
+                break
+            pieces += [(gap, dim), (text, "" if outcome is None else COLOURS[outcome])]
+            room -= len(gap) + columns(text)
+        if is_integrity and integrity.passes:
+            view = _fitting(integrity, room - 1)
+            room -= columns(view)
+        style = dim if is_integrity and integrity.passes else "$text-accent"
+        self.update(Content.assemble(" ", *pieces, (" " * (room + 1), ""), (view, style), " "), layout=False)
+
+
+def _fitting(integrity: Integrity, room: int) -> SafeText:
+    """Return whether the recording is whole, in the longest form that fits."""
+    if integrity.is_empty:
+        return SafeText("")
+    unknown = f" · {integrity.unknown:,} unknown" if integrity.unknown and integrity.is_known else ""
+    sign = SIGNS[Outcome.SUCCEEDED if integrity.passes else Outcome.FAILED]
+    found = f"{sign} {integrity.words()}"
+    forms = [f"{found}{unknown}", found]
+    if not integrity.passes:
+        forms += [found.replace("recording ", "", 1), found.partition(":")[0], "i: recording"]
+    return next((SafeText(form) for form in forms if columns(SafeText(form)) <= room), SafeText(""))
+
+
+# What the status line shows at the right: faults, processes that still run, bytes that are not read yet.
+
+BEHIND_BYTES = 1 << 18
+"""If more bytes than this are unread, reading has priority over drawing."""
+_LEAST_CUT_MS = 1000
+"""Shorter parts of a silence are cut without a word."""
+
+
+def pause_words(playhead: Playhead) -> str:
+    """Return what the key that pauses the moment does now: `Pause` or `Play`; empty at the end."""
+    return "" if playhead.is_at_end else "Play" if playhead.is_paused else "Pause"
+
+
+def elsewhere_words(elsewhere: Elsewhere | None) -> list[str]:
+    """Return why a copy of a session of another machine does not have all bytes; usually nothing."""
+    if elsewhere is None:
+        return []
+    words: list[str] = [safe_line(elsewhere.problem)] if elsewhere.problem else []
+    if elsewhere.beginning:
+        words.append(f"the beginning is no longer kept: {byte_size(elsewhere.beginning)}")
+    return words
+
+
+def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *, below: int) -> SafeText:
+    """Return the state of the view for the status line, and what needs attention; usually empty. `below` is
+    the number of new lines below the viewport; 0 if the pane's border shows it."""
+    feed, playhead = moment.feed, moment.playhead
+    words = elsewhere_words(source.elsewhere)
+    if source.pausing is not None and source.pausing.rule:
+        words.append("C: continue (q to stop)")
+    words += [what.upper() for what, why in source.faults.items() if why is not None]
+    ended = feed.session.run.ended
+    if ended is not None and source.outlives(ended.seen_ms):
+        words.append(f"process {source.agent_pid} still running (q to stop)")
+    if survivors:
+        named = ", ".join(f"{survivor.pid} {safe_line(survivor.name)}" for survivor in survivors[:2])
+        more = f" and {len(survivors) - 2} more" if len(survivors) > 2 else ""
+        words.append(f"still running: {named}{more} (q to stop)")
+    if playhead.cut_ms >= _LEAST_CUT_MS:
+        words.append(f"{duration_words(playhead.cut_ms)} of silence cut")
+    if feed.backlog() > BEHIND_BYTES:
+        words.append(f"reading · {byte_size(feed.backlog())} left")
+    if held := feed.held_lines:
+        words.append(f"{plural(held, 'line')} of no known agent yet")
+    if below:
+        words.append(f"{below} new below ▾")
+    return SafeText(" · ".join(words))

@@ -13,8 +13,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from agentwatch.screen.keys import shortcuts
-from agentwatch.screen.terminal.keymap import bound_keys, key_label
+from agentwatch.screen.keys import bound_keys, key_label, shortcuts
 from agentwatch.sources.source import Elsewhere
 from agentwatch.text.safe import SafeText, columns
 
@@ -87,11 +86,11 @@ class KeyHints(Static):
 
     def on_mount(self) -> None:
         """Redraw the line whenever the focus moves."""
-        self.screen.bindings_updated_signal.subscribe(self, self._focus_moved)
+        self.screen.bindings_updated_signal.subscribe(self, self.show_pane)
 
     def on_resize(self) -> None:
         """Show as many keys as fit now."""
-        self._draw()
+        self.show_pane()
 
     def name_moment(self, pause: str, *, is_earlier: bool, is_closed: bool, failed: int) -> None:
         """Name the keys that move the moment, and the number of failures. `pause` is what the key that pauses
@@ -101,11 +100,7 @@ class KeyHints(Static):
         named = pause, is_earlier, is_closed, failed
         if named != self._named:
             self._named = named
-            self._draw()
-
-    def show_pane(self) -> None:
-        """Show the keys of another pane than before."""
-        self._draw()
+            self.show_pane()
 
     def on_click(self, event: events.Click) -> None:
         """Press the key that was clicked."""
@@ -113,10 +108,8 @@ class KeyHints(Static):
             if hint.start <= event.x < hint.end:
                 self.app.simulate_key(hint.key)
 
-    def _focus_moved(self, _: Screen[object]) -> None:
-        self.show_pane()
-
-    def _draw(self) -> None:
+    def show_pane(self, _: Screen[object] | None = None) -> None:
+        """Show the keys of the pane that has the focus now."""
         hints = self._fitting(list(self._hints()))
         if hints != self._drawn:
             self._drawn = hints

@@ -13,13 +13,13 @@ from agentwatch.feed.feed import Feed, RecordedTimes
 from agentwatch.feed.history import History
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording.lines import LineReader
-from agentwatch.screen.panes.header import moment_name
 from agentwatch.session.actions import action, target
 from agentwatch.session.call import Call, Place
 from agentwatch.session.rules import BAD_OUTCOMES
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
 from agentwatch.text.safe import SafeText, safe_line, safe_text
+from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
@@ -217,6 +217,12 @@ class Moment:
 def live_ms(feed: Feed) -> int | None:
     """Return the time at the live moment: in a complete recording, that of the last line."""
     return feed.session.last_seen_ms if feed.reader.growth.has_ended() else now_ms()
+
+
+def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:
+    """Return the name of a moment: its time of day, or without a time its share of the bytes, `62 %`.
+    `offset` and `size`, what was read so far, are in bytes."""
+    return SafeText(f"{100 * offset // max(size, 1)} %" if at_ms is None else time_of_day(at_ms))
 
 
 # Moves the moment on to what a search has found after it.

@@ -23,7 +23,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.calls.list import CallList, Row, Scales
-from agentwatch.screen.panes.rule_bar import RuleBar
+from agentwatch.screen.widgets.input_bar import RuleBar
 from agentwatch.screen.widgets.line_view import HeadedView, LineView, PaneWanted, Spans, rows_in_view
 from agentwatch.session.actions import action, shown_note, shown_target, shown_tool
 from agentwatch.session.call import Call

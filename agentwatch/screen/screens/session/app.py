@@ -17,10 +17,9 @@ from textual.screen import Screen
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.screen.keys import PALETTE_ONLY, bindings
+from agentwatch.screen.keys import PALETTE_ONLY, bindings, key_label
 from agentwatch.screen.screens.session.screen import WatchScreen, first_shown
 from agentwatch.screen.terminal.base_app import Result, TerminalApp
-from agentwatch.screen.terminal.keymap import key_label
 from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.screen.terminal.themes import theme_names
 from agentwatch.sources.source import Source

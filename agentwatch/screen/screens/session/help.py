@@ -14,8 +14,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from agentwatch.screen.keys import SESSION, Key, Topic
-from agentwatch.screen.terminal.keymap import bound_keys, key_label
+from agentwatch.screen.keys import SESSION, Key, Topic, bound_keys, key_label
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.screen.widgets.line_view import PopupLines, Spans
 from agentwatch.text.amounts import plural

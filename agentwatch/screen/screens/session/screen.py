@@ -29,11 +29,10 @@ from agentwatch.feed.feed import Feed, preview_feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.saved import has_both_directions
-from agentwatch.screen.keys import bindings, shortcuts
-from agentwatch.screen.panes.header import HeaderLine
+from agentwatch.screen.keys import bindings, bound_keys, key_label, shortcuts
+from agentwatch.screen.panes.header import BEHIND_BYTES, HeaderLine, StatusLine, pause_words, view_words
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
-from agentwatch.screen.panes.status_line import BEHIND_BYTES, StatusLine, pause_words, view_words
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
 from agentwatch.screen.panes.transcript.viewport import BlockViewport
 from agentwatch.screen.screens.session.marked_moments import MarkedMoments
@@ -45,7 +44,6 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
 from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
-from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind

@@ -22,14 +22,12 @@ from agentwatch.catalog.row_filter import row_filter_offers, row_filter_problem
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.rules.language.completion import Offer
 from agentwatch.rules.language.errors import RuleError
-from agentwatch.screen.keys import bindings, shortcuts
+from agentwatch.screen.keys import bindings, bound_keys, key_label, shortcuts
 from agentwatch.screen.panes.key_hints import KeyHints
-from agentwatch.screen.panes.rule_bar import RuleBar
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.list import Chosen, Marked, SessionList
-from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.screen.terminal.themes import muted
-from agentwatch.screen.widgets.input_bar import InputBar
+from agentwatch.screen.widgets.input_bar import InputBar, RuleBar
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 

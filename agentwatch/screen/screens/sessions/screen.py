@@ -22,7 +22,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE
 from agentwatch.catalog.watched import Rows
 from agentwatch.recording.saved_sessions import delete_session, rename_session, session_size
-from agentwatch.screen.keys import bindings
+from agentwatch.screen.keys import bindings, bound_keys, key_label
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog, title_words
 from agentwatch.screen.screens.sessions.found import FoundScreen
@@ -33,7 +33,6 @@ from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.frames import prepare
-from agentwatch.screen.terminal.keymap import bound_keys, key_label
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, safe_line
 

@@ -19,9 +19,8 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.files import stylesheets
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
-from agentwatch.screen.panes.header import HeaderLine, machine_place, moment_name
-from agentwatch.screen.panes.moment import Moment, live_ms
-from agentwatch.screen.panes.status_line import StatusLine, view_words
+from agentwatch.screen.panes.header import HeaderLine, StatusLine, machine_place, view_words
+from agentwatch.screen.panes.moment import Moment, live_ms, moment_name
 from agentwatch.session.call import Place
 from agentwatch.session.events import (
     Event,

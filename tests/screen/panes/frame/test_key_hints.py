@@ -9,8 +9,8 @@ from rich.style import Style
 from textual import events
 
 from agentwatch.feed.playhead import Replay
+from agentwatch.screen.keys import bound_keys
 from agentwatch.screen.panes import key_hints
-from agentwatch.screen.terminal.keymap import bound_keys
 from tests.builders.moment.panes import watch_screen
 from tests.builders.moment.timed import ManualClock, timed
 from tests.builders.screen.app import Stage, bundled, opened
