@@ -51,7 +51,7 @@ LONG_NAMES = {"acp": "agent client protocol"}
 OTHER_MEANINGS = {
     "screen/screens/session/box.py": {"cursor"},  # the row at which a list is
     "screen/screens/session/box_reports.py": {"cursor"},
-    "screen/screens/session/box_tests.py": {"cursor"},
+    "screen/screens/session/box_files.py": {"cursor"},
     "screen/terminal/editor.py": {"cursor"},  # an editor
     "cli/default_command.py": {"acp"},  # the command `agentwatch acp`
     "cli/start.py": {"acp"},

@@ -226,10 +226,10 @@ def test_the_screen_begins_without_what_its_first_frame_does_not_show() -> None:
     later = {
         *("markdown_it", "pygments", "tomllib", "agentwatch.rules.language"),
         *(f"agentwatch.rules.calls.{name}" for name in ("fields", "filter")),
-        *(f"agentwatch.analysis.{name}" for name in ("episodes", "files", "markers", "moments", "since")),
+        *(f"agentwatch.analysis.{name}" for name in ("episodes", "files", "markers", "moments", "unread")),
         *(f"agentwatch.analysis.{name}" for name in ("time", "verdict_history", "verdicts")),
-        *(f"{session}.{name}" for name in ("box", "box_files", "box_reports", "box_tests", "export")),
-        *(f"{session}.{name}" for name in ("goto", "happened", "help", "leave")),
+        *(f"{session}.{name}" for name in ("box", "box_files", "box_reports", "export")),
+        *(f"{session}.{name}" for name in ("finish_summary", "goto", "help", "dialogs")),
     }
     program = f"import {session}.app\nfrom agentwatch.cli.config_file import read_config\nread_config({{}})"
     modules = loaded(program)

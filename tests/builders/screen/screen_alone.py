@@ -12,8 +12,7 @@ from textual.pilot import Pilot
 from agentwatch.analysis.unread import Play
 from agentwatch.base.files import stylesheets
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.screens.session.box import TABS, BoxList, SessionBox
-from agentwatch.screen.screens.session.view_state import BoxState
+from agentwatch.screen.screens.session.box import TABS, BoxList, BoxState, SessionBox
 from tests.builders.screen.app import eventually
 
 

@@ -7,10 +7,9 @@ from functools import partial
 import pytest
 from textual import events
 
-from agentwatch.screen.screens.palette import CommandList, Palette
 from agentwatch.screen.screens.session.app import Leave
 from agentwatch.screen.screens.session.box import SessionBox
-from agentwatch.screen.screens.session.help import Help
+from agentwatch.screen.screens.session.help import CommandList, Help, Palette
 from agentwatch.screen.widgets.line_view import LineView
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import PANES, bundled, lines_of, opened, viewport

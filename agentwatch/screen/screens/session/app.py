@@ -111,7 +111,7 @@ class SessionApp(TerminalApp[Result]):
         self._choose_from("Theme", themes)
 
     def _choose_from(self, title: str, commands: Sequence[SystemCommand]) -> None:
-        from agentwatch.screen.screens.palette import Palette
+        from agentwatch.screen.screens.session.help import Palette
 
         def run(chosen: SystemCommand | None) -> None:
             if chosen is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from time import perf_counter
@@ -18,7 +19,6 @@ from textual.screen import ModalScreen
 
 from agentwatch.analysis.unread import Play
 from agentwatch.screen.screens.session.panes import TabLine
-from agentwatch.screen.screens.session.view_state import BoxState, Place
 from agentwatch.screen.widgets.line_view import RowView
 from agentwatch.session.call import Call
 
@@ -28,6 +28,28 @@ _SLICE_SECONDS = 0.01
 """Seconds of work per slice, and the pause between two slices while more is left."""
 
 Item = TypeVar("Item")
+
+
+class Place(NamedTuple):
+    """The selected item of a list, and the first row in view; None to scroll no further than to the item."""
+
+    key: object
+    top: int | None = None
+
+
+@dataclass
+class BoxState:
+    """What the session box remembers from one opening to the next."""
+
+    tab: str = "happened"
+    places: dict[str, Place] = field(default_factory=dict)
+    """The place of each list that the user has moved, by its id."""
+    is_by_name: bool = False
+    """Whether the files are sorted by name."""
+    moment: object = None
+    """The moment for which a test run was selected last."""
+    sought: object = None
+    """What the files were opened on last."""
 
 
 class Opened(NamedTuple):

@@ -21,8 +21,7 @@ from agentwatch.analysis.unread_counts import Happened, Mark
 from agentwatch.analysis.verdicts import Verdict
 from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.screens.session.box import BoxList, Opened
-from agentwatch.screen.screens.session.view_state import BoxState
+from agentwatch.screen.screens.session.box import BoxList, BoxState, Opened
 from agentwatch.screen.widgets.line_view import Spans, rows_in_view
 from agentwatch.session.actions import action, shown_note, shown_tool, target
 from agentwatch.session.agent_process import AgentFacts

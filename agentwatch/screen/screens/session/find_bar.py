@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.binding import BindingType
@@ -13,12 +13,14 @@ from textual.widgets import Input
 from agentwatch.analysis.search import Match, Search
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.keys import bindings
+from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.detail.pane import BlockMatch
 from agentwatch.screen.panes.moment import Reach
+from agentwatch.screen.panes.transcript.viewport import ReadingPosition
 from agentwatch.screen.screens.session.panes import Panes
-from agentwatch.screen.screens.session.view_state import ViewState, restore, view_state
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.screen.widgets.line_view import PaneWanted
+from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText
 
 _SLICE_SECONDS = 0.012
@@ -26,6 +28,46 @@ _LEAST_FOR_TIME = 40
 """A note with fewer columns does not name the moment to which a match has moved; the status line does."""
 _EVERY_SECONDS = 0.016
 """Interval between search slices, in seconds; keys are handled in between."""
+
+
+class ViewState(NamedTuple):
+    """The scroll positions and selections of the panes, and the pane that has the focus."""
+
+    pane: str
+    transcript: ReadingPosition
+    call: Call | None
+    calls_follow: bool
+    calls_top: int
+    detail_top: int
+
+
+def view_state(panes: Panes, pane: str) -> ViewState:
+    """Return the current scroll positions and selections of all panes, with the focus in `pane`."""
+    return ViewState(
+        pane,
+        panes.transcript.reader.position(),
+        panes.calls.chosen,
+        panes.calls.following,
+        panes.calls.scroll_offset.y,
+        panes.detail.scroll_offset.y,
+    )
+
+
+def restore(panes: Panes, before: ViewState) -> None:
+    """Restore the panes to an earlier view state."""
+    panes.transcript.restore(before.transcript)
+    if before.calls_follow:
+        with panes.calls.prevent(CallTable.Asked):
+            panes.calls.action_bottom()
+    elif before.call is not None:
+        if before.call is not panes.calls.chosen:
+            with panes.calls.prevent(CallTable.Asked):
+                panes.calls.choose_call(before.call)
+        panes.calls.following = False
+        panes.calls.settle_at(before.calls_top)
+    if panes.calls.chosen is not None:
+        panes.detail.show_call(panes.calls.chosen)
+        panes.detail.settle_at(before.detail_top)
 
 
 class FindBar(InputBar):

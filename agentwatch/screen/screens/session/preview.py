@@ -14,9 +14,7 @@ from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import SafeText
 
-# Loads a large recording in the background while a preview of it is shown.
-
-REST_SECONDS = 0.05
+_REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.03
 """Seconds of work per slice; a key pressed meanwhile waits this long at most. Each slice draws a frame."""
 _TYPING_SLICE_SECONDS = 0.015
@@ -25,58 +23,21 @@ _TYPING_SECONDS = 1.0
 """Seconds after a key in which more keys are expected."""
 
 
-class Loading:
-    """Reads a feed and then lays out the workspace that will show it, one time slice at a time."""
-
-    def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
-        self.feed = feed
-        self.workspace: Workspace | None = None
-        """The workspace that will replace the preview; None until everything is read."""
-        self._shows_thinking = shows_thinking
-        self._skips_next = False
-        self._typing_until = 0.0
-
-    def advance(self, preview: Workspace) -> Workspace | None:
-        """Continue loading for one time slice. Return the workspace that replaces the preview, once it is
-        ready to be shown; None until then."""
-        seconds = _TYPING_SLICE_SECONDS if perf_counter() < self._typing_until else _SLICE_SECONDS
-        self.feed.advance(seconds)
-        if self.feed.backlog():
-            return None
-        if self.workspace is None:
-            self.workspace = Workspace(self.feed, shows_thinking=self._shows_thinking)
-        width = preview.panes.transcript.scrollable_content_region.width
-        if not self.workspace.panes.take(width, seconds):
-            return None
-        self.workspace.take_over(preview)
-        return self.workspace
-
-    def skip_next_slice(self) -> None:
-        """Skip the next slice: a key was pressed, and answering it takes two frames."""
-        self._skips_next = True
-        self._typing_until = perf_counter() + _TYPING_SECONDS
-
-    def take_skip(self) -> bool:
-        """Return whether to skip this slice, and clear the request: a held key skips every other slice."""
-        skips, self._skips_next = self._skips_next, False
-        return skips
-
-    def words(self) -> SafeText:
-        """Return how much is left to read, or the percentage that is laid out."""
-        if self.workspace is None:
-            return SafeText(f"reading · {byte_size(self.feed.backlog())} left")
-        return SafeText(f"laying out · {self.workspace.panes.transcript.viewport.taken_percent} %")
-
-
 class PreviewSwap:
-    """Loads the whole session while its preview is shown, and then replaces the preview."""
+    """Loads the whole session while its preview is shown, and then replaces the preview. It reads `feed`, and
+    lays out the workspace that will show it, one time slice at a time. `shows_thinking` shows finished
+    thoughts in full instead of folded."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
-        """Start loading. `shows_thinking` shows finished thoughts in full instead of folded."""
-        self._loading = Loading(feed, shows_thinking=shows_thinking)
         self.feed = feed
         self.is_loading = True
         """Whether the preview is still shown."""
+        self._workspace: Workspace | None = None
+        """The workspace that will replace the preview; None until everything is read."""
+        self._shows_thinking = shows_thinking
+        self._skips_next = False
+        """Whether to skip a slice: a key was pressed, and answering it takes two frames."""
+        self._typing_until = 0.0
         self._kept_keys: list[events.Key] | None = None
         """The keys pressed while the panes are being replaced; None at any other time."""
 
@@ -87,18 +48,30 @@ class PreviewSwap:
 
     def words(self) -> SafeText:
         """Return how much is left to read, or the percentage that is laid out."""
-        return self._loading.words()
+        if self._workspace is None:
+            return SafeText(f"reading · {byte_size(self.feed.backlog())} left")
+        return SafeText(f"laying out · {self._workspace.panes.transcript.viewport.taken_percent} %")
 
     def load(self, preview: Workspace) -> tuple[float, Workspace | None]:
-        """Continue loading for one time slice, or skip one after a key. Return the seconds until the next
-        slice, and the workspace that replaces `preview`; None until it is ready."""
-        if self._loading.take_skip():
-            return REST_SECONDS, None
-        whole = self._loading.advance(preview)
-        if whole is not None:
-            self.is_loading, self._kept_keys = False, []
-            preview.screen.set_focus(None)  # a key sent to a pane that is then removed would be lost
-        return 0, whole
+        """Continue loading for one time slice, or skip one after a key: a held key skips every other slice.
+        Return the seconds until the next slice, and the workspace that replaces `preview`; None until it is
+        ready."""
+        if self._skips_next:
+            self._skips_next = False
+            return _REST_SECONDS, None
+        seconds = _TYPING_SLICE_SECONDS if perf_counter() < self._typing_until else _SLICE_SECONDS
+        self.feed.advance(seconds)
+        if self.feed.backlog():
+            return 0, None
+        if self._workspace is None:
+            self._workspace = Workspace(self.feed, shows_thinking=self._shows_thinking)
+        width = preview.panes.transcript.scrollable_content_region.width
+        if not self._workspace.panes.take(width, seconds):
+            return 0, None
+        self._workspace.take_over(preview)
+        self.is_loading, self._kept_keys = False, []
+        preview.screen.set_focus(None)  # a key sent to a pane that is then removed would be lost
+        return 0, self._workspace
 
     async def exchange(self, screen: Screen[Any], whole: Workspace, on_shown: Callable[[], None]) -> None:
         """Replace the panes, scroll them as the preview was, and send the keys pressed meanwhile again.
@@ -119,7 +92,8 @@ class PreviewSwap:
     def on_key(self, event: events.Key) -> None:
         """Skip the next slice, so that the key is handled soon; keep the key while panes are replaced."""
         if self.is_loading:
-            self._loading.skip_next_slice()
+            self._skips_next = True
+            self._typing_until = perf_counter() + _TYPING_SECONDS
         if self._kept_keys is not None:
             self._kept_keys.append(event)
             event.stop()

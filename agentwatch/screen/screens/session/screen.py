@@ -38,7 +38,6 @@ from agentwatch.screen.panes.transcript.viewport import BlockViewport
 from agentwatch.screen.screens.session.marked_moments import MarkedMoments
 from agentwatch.screen.screens.session.notices import Notices
 from agentwatch.screen.screens.session.preview import PreviewSwap
-from agentwatch.screen.screens.session.view_state import BoxState
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
     from agentwatch.analysis.time import TimeBreakdown
     from agentwatch.analysis.unread import Play
-    from agentwatch.screen.screens.session.box import Opened
+    from agentwatch.screen.screens.session.box import BoxState, Opened
     from agentwatch.screen.screens.session.box_files import Sought
     from agentwatch.screen.screens.session.finish_summary import FinishSummary
     from agentwatch.screen.screens.session.goto import Goal
@@ -173,7 +172,10 @@ class WatchScreen(Screen[None]):
         """What happened in a finished session, until the user moves."""
         if self._begins and source.reader.growth.has_ended():
             self._happened = _what_happened()  # its place is kept, so that no line moves when it is read
-        self._box_state = BoxState()
+        self._box_state: BoxState | None = None
+        """What the session box remembers; None until it was open."""
+        self._box_tab = ""
+        """The tab on which it opens next; empty for the one that was shown last."""
         self._has_more = False
         """Whether calls are left to read for the marks."""
         self._is_read = False
@@ -428,7 +430,7 @@ class WatchScreen(Screen[None]):
         before = self.notices.missed
         if summary := self.notices.app_focused(key_label(self._keys["session-box"][0])):
             if self.notices.missed is not before:
-                self._box_state.tab = "happened"
+                self._box_tab = "happened"
             self.notify(summary, timeout=15, markup=False)
 
     @on(HeaderLine.CountClicked)
@@ -445,23 +447,23 @@ class WatchScreen(Screen[None]):
         from agentwatch.analysis.files import TouchedFiles
         from agentwatch.analysis.time import TimeBreakdown
         from agentwatch.analysis.unread import play_missed
-        from agentwatch.screen.screens.session.box import BoxList, SessionBox
-        from agentwatch.screen.screens.session.box_files import FileList
+        from agentwatch.screen.screens.session.box import BoxList, BoxState, SessionBox
+        from agentwatch.screen.screens.session.box_files import FileList, VerdictList
         from agentwatch.screen.screens.session.box_reports import (
             ReportList,
             checks_report,
             happened_report,
             time_report,
         )
-        from agentwatch.screen.screens.session.box_tests import VerdictList
 
-        moment, state, missed = self._moment, self._box_state, self.notices.missed
+        moment, missed = self._moment, self.notices.missed
+        state = self._box_state = self._box_state or BoxState()
         shown, since = moment.shown, missed or START
         touched, spent = TouchedFiles(shown.session), TimeBreakdown(shown.session)
         if not self.is_earlier:
             touched = self._touched = self._touched or touched
             spent = self._spent = self._spent or spent
-        state.tab = tab or state.tab
+        state.tab, self._box_tab = tab or self._box_tab or state.tab, ""
         read = moment.feed if missed else shown
         at = None if moment.is_live else moment.playhead.offset
 

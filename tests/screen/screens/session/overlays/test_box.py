@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentwatch.screen.screens.palette import CommandList
 from agentwatch.screen.screens.session.box import TABS, BoxList, SessionBox
+from agentwatch.screen.screens.session.help import CommandList
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, bundled, lines_of, opened
 from tests.builders.screen.lines import CWD, ended, init, result, shell, started

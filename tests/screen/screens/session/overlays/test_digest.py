@@ -15,9 +15,8 @@ from agentwatch.analysis.unread_counts import Mark, mark
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session import box
-from agentwatch.screen.screens.session.box import SessionBox
+from agentwatch.screen.screens.session.box import BoxState, SessionBox
 from agentwatch.screen.screens.session.box_reports import ReportList, happened_report
-from agentwatch.screen.screens.session.view_state import BoxState
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.durations import duration_words
 from agentwatch.text.times import time_of_day

@@ -13,9 +13,8 @@ from textual.pilot import Pilot
 from agentwatch.analysis.files import TouchedFiles
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
-from agentwatch.screen.screens.session.box import SessionBox
+from agentwatch.screen.screens.session.box import BoxState, SessionBox
 from agentwatch.screen.screens.session.box_files import FileCalls, FileList
-from agentwatch.screen.screens.session.view_state import BoxState
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.app import opened as whole
 from tests.builders.screen.lines import CWD, ended, init, started

@@ -13,9 +13,8 @@ from agentwatch.analysis.time import TimeBreakdown
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.history import History
 from agentwatch.recording.saved import open_saved
-from agentwatch.screen.screens.session.box import Opened, SessionBox
+from agentwatch.screen.screens.session.box import BoxState, Opened, SessionBox
 from agentwatch.screen.screens.session.box_reports import ReportList, bar, time_report
-from agentwatch.screen.screens.session.view_state import BoxState
 from tests.analysis.episodes.calls import shell as shell_call
 from tests.analysis.episodes.calls import written
 from tests.builders.screen.app import bundled, eventually, lines_of

@@ -13,10 +13,9 @@ from textual.pilot import Pilot
 
 from agentwatch.analysis.verdict_history import VerdictHistory
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.screens.session import box, box_tests
-from agentwatch.screen.screens.session.box import BoxList, Opened, SessionBox
-from agentwatch.screen.screens.session.box_tests import ChangedFiles, VerdictList
-from agentwatch.screen.screens.session.view_state import BoxState
+from agentwatch.screen.screens.session import box, box_files
+from agentwatch.screen.screens.session.box import BoxList, BoxState, Opened, SessionBox
+from agentwatch.screen.screens.session.box_files import ChangedFiles, VerdictList
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.lines import append, init
@@ -129,7 +128,7 @@ async def test_the_test_run_of_the_moment_is_selected(
     async with shown(path) as (app, pilot):
         for calls_a_slice in ("all", "one"):
             if calls_a_slice == "one":
-                for each in (box, box_tests):
+                for each in (box, box_files):
                     monkeypatch.setattr(each, "_SLICE_SECONDS", 1e-9)
             for moment, row in ((moments[1], 1), (moments[1] - 1, 2), (0, 2), (moments[2], 0)):
                 with case((calls_a_slice, moment, row)):
