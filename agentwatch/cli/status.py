@@ -9,7 +9,14 @@ import os
 from collections.abc import Sequence
 
 from agentwatch.base.clock import now_ms as clock_ms
-from agentwatch.catalog.status import LIMITS, StatusCounts, UnknownFieldError, read_limits, read_status
+from agentwatch.catalog.status import (
+    LIMITS,
+    StatusCounts,
+    UnknownFieldError,
+    looked,
+    read_limits,
+    read_status,
+)
 
 _OPTION = "--format"
 
@@ -42,8 +49,6 @@ def status_line(template: str | None) -> str:
     has_limits = template is not None and f"{{{LIMITS}}}" in template
     counts, limits = read_status(now_ms), read_limits(now_ms) if has_limits else ""
     if counts is None or limits is None:
-        from agentwatch.catalog.quick_look import looked
-
         look = looked(has_limits=limits is None)
         counts, limits = counts or look.counts, look.limits if limits is None else limits
     return counts.line() if template is None else counts.filled(template, limits)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.catalog.hooks.entries import added, checked, removed
+from agentwatch.catalog.hooks.plan import added, checked, removed
 from tests.conftest import case
 
 DOCUMENT = """{

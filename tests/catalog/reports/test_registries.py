@@ -16,9 +16,9 @@ from agentwatch.agents.description_files import FileState, file_state, own_files
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.quick_look import counted, looked
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.session_status import Ground
+from agentwatch.catalog.status import counted, looked
 from agentwatch.sources.proc import Proc
 from tests.builders.machine.fake import save
 from tests.builders.machine.made import Story, id_of

@@ -31,11 +31,10 @@ from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, first_shown
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions.answer import PermissionPrompts
-from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.home import ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import DemoWanted, Opened, Wanted
 from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings
-from agentwatch.screen.screens.sessions.screen import HomeScreen
+from agentwatch.screen.screens.sessions.screen import HomeScreen, WhyDialog
 from agentwatch.screen.screens.sessions.watching import Report, Watching
 from agentwatch.screen.screens.sessions.words import facts_of
 from agentwatch.screen.terminal.attention import Signals

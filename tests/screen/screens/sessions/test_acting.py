@@ -18,7 +18,7 @@ from agentwatch.recording.store import saved_recordings
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.session.continuing import ContinueDialog
 from agentwatch.screen.screens.session.dialogs import InterruptDialog
-from agentwatch.screen.screens.sessions.dialogs import DeleteDialog, RenameDialog
+from agentwatch.screen.screens.sessions.screen import DeleteDialog, RenameDialog
 from agentwatch.sources.control import Control
 from tests.builders.continued import ID, THREAD, Program, allow, claude_session, codex_session, stream
 from tests.builders.home.home_app import row

@@ -15,8 +15,8 @@ from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import Basis, Ground
 from agentwatch.catalog.status import read_status
-from agentwatch.screen.screens.sessions.dialogs import WhyDialog
 from agentwatch.screen.screens.sessions.rings import Rings
+from agentwatch.screen.screens.sessions.screen import WhyDialog
 from agentwatch.screen.screens.sessions.watching import Watching
 from agentwatch.screen.screens.sessions.words import why
 from agentwatch.session.events import Outcome
