@@ -36,7 +36,6 @@ OWN_WORDS = {
     "screen/screens/sessions/screen.py": {"list"},
     "sources/agent.py": {"list"},
     "catalog/processes.py": {"mcp"},  # a subcommand of agents
-    "output/redact/secrets/key_files.py": {"grep"},  # a program of the shell that shows a file
     "recording/saved.py": {"truncated"},  # how a followed file ended
     "screen/keys.py": {"delete"},  # the key Delete
 }

@@ -36,7 +36,6 @@ MADE_ON_DEMAND = {
     "agentwatch/analysis/verdicts.py",
     "agentwatch/cli/messages.py",
     "agentwatch/cli/parameters.py",
-    "agentwatch/output/redact/secrets/contexts.py",
     "agentwatch/output/redact/secrets/prefixed.py",
     "agentwatch/recording/store.py",
     "agentwatch/rules/language/matchers.py",

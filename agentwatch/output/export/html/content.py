@@ -134,40 +134,11 @@ def coloured(name: str, family: str) -> str:
 Node = Any
 """A `SafeText`, or a list of a tag, a detail and nodes, for which mypy has no type."""
 
-TAGS = frozenset(
-    (
-        "a",
-        "blockquote",
-        "br",
-        "code",
-        "dd",
-        "del",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "span",
-        "strong",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    )
-)
+_NAMES_OF_TAGS = """
+a blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr li ol p pre span strong summary table tbody
+td th thead tr ul
+"""
+TAGS = frozenset(_NAMES_OF_TAGS.split())
 _EMPTY = frozenset(("br", "hr"))
 _ADDRESS = re.compile(r"https?://[^\s\x00-\x1f\x7f]{1,2000}\Z", re.IGNORECASE)
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})

@@ -283,19 +283,8 @@ def inert(data: bytes) -> bytes:
 
 _FOLDER = Path(__file__).resolve().parent / "assets"
 SCRIPTS = (
-    "data",
-    "nodes",
-    "rows",
-    "build",
-    "colours",
-    "transcript",
-    "calls",
-    "strip",
-    "finding",
-    "moves",
-    "printing",
-    "dialog",
-    "start",
+    *("data", "nodes", "rows", "build", "colours", "transcript", "calls", "strip", "finding", "moves"),
+    *("printing", "dialog", "start"),
 )
 """The parts of the script, in the order in which they are joined. They share one scope."""
 STYLES = ("page", "content")

@@ -6,18 +6,16 @@ import binascii
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from functools import cache
 from typing import Literal, NamedTuple
 
 from agentwatch.output.redact.mask import Found
-from agentwatch.output.redact.secrets.prefixed import least_run
+from agentwatch.output.redact.secrets.prefixed import UUID, compiled, least_run
 from agentwatch.output.redact.secrets.values import is_code, is_password, is_placeholder, is_random, run_of
 
 Judgement = Literal["any", "filled", "random", "generated", "bearer", "base64", "password", "cookie"]
 """What a value must be: anything, no placeholder or variable, generated (`generated`: surely so), a token, a
 name and a password in base64, a password, or cookies of which one is generated."""
 
-_UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 _OPTION = r"(?:\"([^\"\s]{3,200})|'([^'\s]{3,200})|([^\s\"'`;|&)]{3,200}))"
 _USER = r"[\"']?[^\s:\"'$/]{0,100}:([^\s\"']{3,200})"
 _CREDENTIALS = "([A-Za-z0-9._~+/=-]{12,1000}(?::[A-Za-z0-9_-]{8,200})?)"
@@ -66,7 +64,7 @@ ADDRESSES = (
     _webhook("lark", "/open-apis/bot/", "v?2?/?hook/([A-Za-z0-9-]{20,60})"),
     _webhook("make", ".make.com", "/([a-z0-9]{20,60})"),
     _webhook("make", ".integromat.com", "/([a-z0-9]{20,60})"),
-    _webhook("healthchecks", "hc-ping.com", f"/({_UUID}|[A-Za-z0-9_-]{{22}})"),
+    _webhook("healthchecks", "hc-ping.com", f"/({UUID}|[A-Za-z0-9_-]{{22}})"),
 )
 _HEADERS = (
     Context("bearer token", "bearer", rf"(?i)bearer[ \t=:]{{1,4}}[\"']?{_CREDENTIALS}", "bearer"),
@@ -80,63 +78,34 @@ _HEADERS = (
     ),
     Context("token", "token ", r"(?i)token [ \t]?([0-9a-f]{32,64})\b", "random"),
     Context("okta", "ssws", rf"(?i)SSWS[ \t]{{1,4}}{_CREDENTIALS}", "random"),
-    Context("splunk", "splunk", rf"(?i)splunk[ \t]{{1,4}}({_UUID})"),
+    Context("splunk", "splunk", rf"(?i)splunk[ \t]{{1,4}}({UUID})"),
 )
 _PIPED = r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?[ \t]{0,4}\|[^\n|]{0,100}"
 _PAIR = r"\([\"'][^\"'\n]{1,80}[\"'],[ ]{0,2}[\"']([^\"'\n ]{3,200})[\"']"
-_PROGRAMS: tuple[tuple[Judgement, tuple[tuple[str, str], ...]], ...] = (
-    (
-        "filled",
-        (
-            ("zip", "-P[ \\t]{0,4}"),
-            ("rar ", "-h?p"),
-            ("keytool", "-[a-z]{0,10}pass[ \\t]{1,4}"),
-            ("jarsigner", "-[a-z]{0,10}pass[ \\t]{1,4}"),
-            ("openssl enc", "-k[ \\t]{1,4}"),
-            ("openssl aes", "-k[ \\t]{1,4}"),
-            ("ssh-keygen", "-[NP][ \\t]{1,4}"),
-            ("useradd", "(?:-p|--password)[ \\t=]{1,4}"),
-            ("usermod", "(?:-p|--password)[ \\t=]{1,4}"),
-            ("ipmitool", "-P[ \\t]{1,4}"),
-            ("mosquitto_", "-P[ \\t]{1,4}"),
-            ("bcp ", "-P[ \\t]{0,4}"),
-            ("snmp", "-[AX][ \\t]{1,4}"),
-            ("xfreerdp", "/p:"),
-            ("wlfreerdp", "/p:"),
-            ("unzip", "-P[ \\t]{0,4}"),
-            ("rdesktop", "-p[ \\t]{1,4}"),
-            ("mstsc", "/p:"),
-            ("evil-winrm", "-p[ \\t]{1,4}"),
-            ("crackmapexec", "-p[ \\t]{1,4}"),
-            ("netexec", "-p[ \\t]{1,4}"),
-            ("smbmap", "-p[ \\t]{1,4}"),
-            ("twine", "-p[ \\t]{1,4}"),
-            ("ncftp", "-p[ \\t]{1,4}"),
-            ("beeline", "-p[ \\t]{1,4}"),
-            ("cqlsh", "-p[ \\t]{1,4}"),
-            ("influx ", "-p(?:assword)?[ \\t]{1,4}"),
-            ("psexec", "-p[ \\t]{1,4}"),
-            ("rabbitmqadmin", "-p[ \\t]{1,4}"),
-            ("couchbase-cli", "-p[ \\t]{1,4}"),
-            ("plink", "-pw[ \\t]{1,4}"),
-            ("pscp", "-pw[ \\t]{1,4}"),
-            ("psftp", "-pw[ \\t]{1,4}"),
-            ("jenkins-cli", "-auth[ \\t]{1,4}[^\\s:]{1,60}:"),
-            ("rclone obscure", ""),
-            ("wpa_passphrase", "[\"']?[^\\s\"']{1,40}[\"']?[ \\t]{1,4}"),
-            ("bw unlock", ""),
-            ("rabbitmqctl add_user", "[^\\s]{1,60}[ \\t]{1,4}"),
-            ("rabbitmqctl change_password", "[^\\s]{1,60}[ \\t]{1,4}"),
-            ("samba-tool user create", "[^\\s]{1,60}[ \\t]{1,4}"),
-            ("smbpasswd", "-w[ \\t]{1,4}"),
-        ),
-    ),
-    (
-        "password",
-        (("bw login", "[^\\s]{1,80}[ \\t]{1,4}"), ("redis-cli", "(?:AUTH|auth)[ \\t]{1,4}")),
-    ),
+_PROGRAMS: tuple[tuple[str, str, Judgement], ...] = (
+    ("zip|bcp |unzip", r"-P[ \t]{0,4}", "filled"),
+    ("rar ", "-h?p", "filled"),
+    ("keytool|jarsigner", r"-[a-z]{0,10}pass[ \t]{1,4}", "filled"),
+    ("openssl enc|openssl aes", r"-k[ \t]{1,4}", "filled"),
+    ("ssh-keygen", r"-[NP][ \t]{1,4}", "filled"),
+    ("useradd|usermod", r"(?:-p|--password)[ \t=]{1,4}", "filled"),
+    ("ipmitool|mosquitto_", r"-P[ \t]{1,4}", "filled"),
+    ("snmp", r"-[AX][ \t]{1,4}", "filled"),
+    ("xfreerdp|wlfreerdp|mstsc", "/p:", "filled"),
+    ("rdesktop|evil-winrm|crackmapexec|netexec|smbmap|twine|ncftp|beeline", r"-p[ \t]{1,4}", "filled"),
+    ("cqlsh|psexec|rabbitmqadmin|couchbase-cli", r"-p[ \t]{1,4}", "filled"),
+    ("influx ", r"-p(?:assword)?[ \t]{1,4}", "filled"),
+    ("plink|pscp|psftp", r"-pw[ \t]{1,4}", "filled"),
+    ("jenkins-cli", r"-auth[ \t]{1,4}[^\s:]{1,60}:", "filled"),
+    ("rclone obscure|bw unlock", "", "filled"),
+    ("wpa_passphrase", r"[\"']?[^\s\"']{1,40}[\"']?[ \t]{1,4}", "filled"),
+    ("rabbitmqctl add_user|rabbitmqctl change_password", r"[^\s]{1,60}[ \t]{1,4}", "filled"),
+    ("samba-tool user create", r"[^\s]{1,60}[ \t]{1,4}", "filled"),
+    ("smbpasswd", r"-w[ \t]{1,4}", "filled"),
+    ("bw login", r"[^\s]{1,80}[ \t]{1,4}", "password"),
+    ("redis-cli", r"(?:AUTH|auth)[ \t]{1,4}", "password"),
 )
-"""The options of programs that take a password, and what a password must be there."""
+"""Programs, their option that takes a password, and what a password must be there."""
 OPTIONS = (
     Context("password", "-p", rf"-u[ \t]{{0,2}}[^\s]{{1,60}}[ \t]{{1,4}}-p[ \t]{{0,2}}{_OPTION}", "password"),
     Context("password", "lftp", r"lftp[^\n]{0,80}?-u[ \t]{1,2}[^\s,]{1,60},([^\s\"']{3,200})"),
@@ -179,8 +148,8 @@ OPTIONS = (
             rf"{re.escape(program)}[a-z0-9_.-]{{0,20}}(?:{_LINE}|[ \t]){options}{_OPTION}",
             judgement,
         )
-        for judgement, lines in _PROGRAMS
-        for program, options in lines
+        for programs, options, judgement in _PROGRAMS
+        for program in programs.split("|")
     ),
     Context(
         "password",
@@ -371,27 +340,10 @@ _SHAPES = (
     ),
     Context("password hash", "{ssha", r"(?i)\{ssha[0-9]{0,3}\}[A-Za-z0-9+/=]{20,120}"),
 )
+_BEFORE_TOKENS = "live prod test pat sk sec secret key api token dev sandbox"
 _PREFIXED = tuple(
-    Context(
-        "token",
-        f"_{word}_",
-        f"_{word}_[A-Za-z0-9_-]{{20,200}}",
-        "generated",
-    )
-    for word in (
-        "live",
-        "prod",
-        "test",
-        "pat",
-        "sk",
-        "sec",
-        "secret",
-        "key",
-        "api",
-        "token",
-        "dev",
-        "sandbox",
-    )
+    Context("token", f"_{word}_", f"_{word}_[A-Za-z0-9_-]{{20,200}}", "generated")
+    for word in _BEFORE_TOKENS.split()
 )
 """Tokens of vendors that are in no table, in the form that most have chosen: `vendor_live_…`."""
 CONTEXTS = (*_SHAPES, *_PREFIXED, *ADDRESSES, *_HEADERS, *OPTIONS)
@@ -407,12 +359,6 @@ _TAIL = 36
 _HEX = re.compile("[0-9a-f]{28,36}$|-[0-9a-f]{12}$")
 _SHORTEST = 4
 _LONG = 900
-
-
-@cache
-def compiled(source: str) -> re.Pattern[str]:
-    """Return the compiled pattern of a context."""
-    return re.compile(source)
 
 
 def _by_head() -> dict[str, list[int]]:

@@ -45,22 +45,8 @@ _LITERALS = tuple(
     b".key _key -key /key key. .env /secret _secret secret. secrets/ /token _token -token token. /pass _pass"
     b" passwords. password. passwd. .pass .ssh/ ssl/ .kube/ .docker/ /identity /shadow /id_".split()
 )
-_READERS = (
-    "cat",
-    "bat",
-    "less",
-    "head",
-    "tail",
-    "nl",
-    "tac",
-    "xxd",
-    "od",
-    "strings",
-    "base64",
-    "sed",
-    "awk",
-    "grep",
-)
+_NAMES_OF_READERS = "cat bat less head tail nl tac xxd od strings base64 sed awk grep"
+_READERS = tuple(f"{name} " for name in _NAMES_OF_READERS.split())
 _ARGUMENT = re.compile(rf'"{_FILE}\\{{0,7}}"')
 _COMMAND = re.compile(rf"""(?:[ ][^"\n;|&]{{0,40}}?)??[ '<>]{_FILE}[ '"\\;|&<>)]""")
 _SHOWN = re.compile(
@@ -115,12 +101,12 @@ def _reads(text: str) -> Iterator[re.Match[str]]:
     """Yield the arguments and commands of a text with the path of a file of secrets."""
     yield from _ARGUMENT.finditer(text)
     for reader in _READERS:
-        at = text.find(f"{reader} ")
+        at = text.find(reader)
         while at >= 0:
-            match = None if text[at - 1 : at].isalnum() else _COMMAND.match(text, at + len(reader))
+            match = None if text[at - 1 : at].isalnum() else _COMMAND.match(text, at + len(reader) - 1)
             if match is not None:
                 yield match
-            at = text.find(f"{reader} ", at + 1)
+            at = text.find(reader, at + 1)
 
 
 def _calls_near(text: str, start: int, end: int) -> Iterator[str]:

@@ -18,6 +18,7 @@ _ALNUM = "[A-Za-z0-9]"
 HEX = "[0-9a-f]"
 WORD = "[A-Za-z0-9_-]"
 _BASE64 = "[A-Za-z0-9+/_-]"
+_DISCORD = r"[A-Za-z0-9]{21,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"
 UUID = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 
@@ -39,61 +40,60 @@ class Rule(NamedTuple):
     """Whether words of other texts have the prefix too, so that the rest must not be words."""
 
 
-# Tokens of documents, customers, maps, devices and everything else.
-
-_BUSINESS = (
-    Rule("notion", "ntn_", _ALNUM + "{40,60}"),
-    Rule("notion", "secret_", _ALNUM + "{43}"),
-    Rule("airtable", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
-    Rule("airtable", "key", "[A-Za-z0-9]{14}", weak=True),
-    Rule("asana", "1/ 0/", "[0-9]{12,20}:[0-9a-f]{32}"),
-    Rule("asana", "2/", "[0-9]{12,20}/[0-9]{12,20}:[0-9a-f]{32}"),
-    Rule("clickup", "pk_", "[0-9]{5,12}_[A-Z0-9]{32}"),
-    Rule("hubspot", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", UUID),
-    Rule("salesforce", "00D", r"[A-Za-z0-9]{12,15}![A-Za-z0-9_.]{60,140}"),
-    Rule("salesforce", "5Aep861", r"[A-Za-z0-9_.]{60,120}"),
-    Rule("salesforce", "3MVG9 3MVG8 3MVG7", r"[A-Za-z0-9_.]{60,110}"),
-    Rule("okta", "00", "[A-Za-z0-9_-]{40}", weak=True),
-    Rule("contentful", "CFPAT-", WORD + "{43}"),
-    Rule("dropbox", "sl.", "(?:u\\.)?[A-Za-z0-9_=-]{100,1000}"),
-    Rule("dropbox", "sl.", "[A-Za-z0-9_=-]{40,200}", weak=True),
-    Rule("mapbox", "sk. tk.", r"eyJ[A-Za-z0-9_-]{20,200}\.[A-Za-z0-9_-]{16,40}"),
-    Rule("typeform", "tfp_", r"[A-Za-z0-9_.=-]{40,80}"),
-    Rule("adobe", "p8e- p8-", _ALNUM + "{32}"),
-    Rule("adafruit", "aio_", _ALNUM + "{28}"),
-    Rule("frameio", "fio-u-", "[A-Za-z0-9_=-]{60,70}"),
-    Rule("zoho", "1000.", r"[0-9a-f]{32}\.[0-9a-f]{32}"),
-    Rule("intra42", "s-s4t2ud- s-s4t2af-", HEX + "{64}"),
-    Rule("ubidots", "BBFF- BBUS- BBAU-", _ALNUM + "{30}"),
-    Rule("riot", "RGAPI-", UUID),
+RULES: tuple[Rule, ...] = (
+    # Tokens of language models, search for agents, and experiments.
     Rule(
-        "authress",
-        "sc_ ext_ scauth_ authress_",
-        r"[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.(?:acc)?[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
+        "base64",
+        "Z2hwX Z2hzX Z2hvX Z2l0aHViX3BhdF c2stYW50L c2stcHJva eG94Yi eG94cC",
+        "[A-Za-z0-9+/_-]{24,1000}={0,2}",
     ),
-    Rule("workos", "sk_", "[A-Za-z0-9]{50,120}", weak=True),
-    Rule("sanity", "sk", _ALNUM + "{80,200}"),
-    Rule("fleetbase", "flb_live_ flb_test_", _ALNUM + "{20,60}"),
     Rule(
-        "roblox",
-        "_|WARNING:-DO-NOT-SHARE-THIS.--Sharing-this-will-allow-someone-to-log-in-as-you-and-to-steal-your-ROBUX-and-items.|_",
-        WORD + "{100,1000}",
+        "private key",
+        "LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBPUEVO",
+        "[A-Za-z0-9+/_-]{60,1000}={0,2}",
     ),
-    Rule("ngrok", "ak_ cr_", _ALNUM + "{27,30}", weak=True),
-    Rule("ngrok", "2", r"[A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}", weak=True),
-    Rule("zuplo", "zpka_", "[0-9a-f]{32}_[0-9a-f]{8}"),
-    Rule("unkey", "unkey_", _ALNUM + "{20,40}"),
-    Rule("n8n", "n8n_api_", WORD + "{40,200}"),
-    Rule("edge impulse", "ei_", HEX + "{64}"),
-    Rule("nightfall", "NF-", _ALNUM + "{32}"),
-    Rule("salad", "salad_cloud_", r"[A-Za-z0-9_]{1,60}_[A-Za-z0-9]{30,60}"),
-    Rule("webflow", "ws-", HEX + "{64}"),
-)
-
-
-# Tokens of clouds, hosts, databases and stores of secrets.
-
-_CLOUDS = (
+    Rule("jwt", "ZXlK", "[A-Za-z0-9+/=_-]{60,1000}"),
+    Rule("anthropic", "sk-ant-", WORD + "{20,250}"),
+    Rule("openrouter", "sk-or-v1-", HEX + "{40,80}"),
+    Rule("openai", "sk-proj- sk-svcacct- sk-admin- sk-None-", WORD + "{20,250}"),
+    Rule("openai", "sess-", _ALNUM + "{40}"),
+    Rule("langfuse", "sk-lf- pk-lf-", UUID),
+    Rule("litellm", "sk-litellm-", WORD + "{16,100}"),
+    Rule("helicone", "sk-helicone-", WORD + "{16,100}"),
+    Rule("openai", "sk-", WORD + "{20,250}", weak=True),
+    Rule("groq", "gsk_", _ALNUM + "{40,64}"),
+    Rule("xai", "xai- xai-token-", _ALNUM + "{60,100}"),
+    Rule("perplexity", "pplx-", _ALNUM + "{40,64}"),
+    Rule("replicate", "r8_", _ALNUM + "{37,40}"),
+    Rule("hugging face", "hf_ api_org_", _ALNUM + "{32,40}"),
+    Rule("hugging face", "hf_oauth_", WORD + "{30,400}"),
+    Rule("cursor", "key_ crsr_", HEX + "{64}"),
+    Rule("elevenlabs", "sk_", HEX + "{48}"),
+    Rule("fireworks", "fw_", _ALNUM + "{20,40}", weak=True),
+    Rule("nvidia", "nvapi-", WORD + "{60,80}"),
+    Rule("cerebras", "csk-", _ALNUM + "{40,64}"),
+    Rule("voyage", "pa- al-", WORD + "{43}", weak=True),
+    Rule("jina", "jina_", WORD + "{50,80}"),
+    Rule("langsmith", "lsv2_pt_ lsv2_sk_ ls__", "[0-9a-f]{32}(?:_[0-9a-f]{10})?"),
+    Rule("wandb", "wandb_v1_", WORD + "{40,120}"),
+    Rule("tavily", "tvly-", WORD + "{30,70}"),
+    Rule("firecrawl", "fc-", HEX + "{32}"),
+    Rule("apify", "apify_api_", _ALNUM + "{34,50}"),
+    Rule("brave", "BSA", WORD + "{28}", weak=True),
+    Rule("modal", "ak- as-", _ALNUM + "{22}", weak=True),
+    Rule("pinecone", "pcsk_", WORD + "{40,90}"),
+    Rule("e2b", "e2b_ sk_e2b_", HEX + "{40}"),
+    Rule("llamacloud", "llx-", _ALNUM + "{40,60}"),
+    Rule("context7", "ctx7sk-", WORD + "{30,60}"),
+    Rule("together", "tgp_v1_", WORD + "{40,60}"),
+    Rule("browserbase", "bb_live_ bb_test_", WORD + "{20,60}"),
+    Rule("logfire", "pylf_v1_", "[a-z]{2}_[A-Za-z0-9]{30,60}"),
+    Rule("friendli", "flp_", _ALNUM + "{40,60}"),
+    Rule("mem0", "m0-", _ALNUM + "{40}"),
+    Rule("braintrust", "bt-st- sk-bt-", WORD + "{30,80}"),
+    Rule("letta", "sk-let-", WORD + "{40,200}"),
+    Rule("anyscale", "esecret_ aph0_", "[A-Za-z0-9]{20,80}"),
+    # Tokens of clouds, hosts, databases and stores of secrets.
     Rule("aws", "AKIA ASIA ABIA ACCA", "[A-Z2-7]{16}"),
     Rule("aws", "ABSK", "[A-Za-z0-9+/]{90,300}={0,2}"),
     Rule("aws", "bedrock-api-key-", "[A-Za-z0-9+/=]{30,600}"),
@@ -159,12 +159,7 @@ _CLOUDS = (
     Rule("scalingo", "tk-us-", WORD + "{48}"),
     Rule("harness", "pat. sat.", r"[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}"),
     Rule("convex", "prod: dev: preview:", r"[a-z]{3,12}-[a-z]{3,12}-[0-9]{1,4}\|[A-Za-z0-9+/=]{40,300}"),
-)
-
-
-# Tokens of code hosts, package registries, build services and tools of developers.
-
-_CODE_HOSTS = (
+    # Tokens of code hosts, package registries, build services and tools of developers.
     Rule("github", "ghp_ gho_ ghu_ ghs_ ghr_", "[A-Za-z0-9_.-]{36,600}"),
     Rule("github", "github_pat_", "[A-Za-z0-9_]{36,255}"),
     Rule("github", "v1.", HEX + "{40}"),
@@ -226,107 +221,7 @@ _CODE_HOSTS = (
     Rule("gitguardian", "ggtt-", "[a-z]-[A-Za-z0-9]{30,80}"),
     Rule("spectral", "spu-", HEX + "{32}"),
     Rule("stackhawk", "hawk.", r"[A-Za-z0-9_-]{20}\.[A-Za-z0-9_-]{20}"),
-)
-
-
-# Tokens of mail, chats, telephones and social networks.
-
-_DISCORD = r"[A-Za-z0-9]{21,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"
-
-_MESSAGES = (
-    Rule(
-        "slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xoxa-2-", "[A-Za-z0-9%/+=-]{10,255}"
-    ),
-    Rule("slack", "xoxe.xoxp- xoxe.xoxb- xoxe.", "[A-Za-z0-9-]{10,255}"),
-    Rule("slack", "xapp- xwfp-", "[0-9A-Za-z-]{20,255}"),
-    Rule("discord", "MT MD Mj Mz NT ND Nj Nz OT OD", _DISCORD),
-    Rule("discord", "mfa.", WORD + "{80,90}"),
-    Rule("twilio", "SK AC", HEX + "{32}"),
-    Rule("sendgrid", "SG.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
-    Rule("brevo", "xkeysib- xsmtpsib-", HEX + "{64}-" + _ALNUM + "{16}"),
-    Rule("mailgun", "key- pubkey-", HEX + "{32}"),
-    Rule("mandrill", "md-", WORD + "{22}", weak=True),
-    Rule("mailersend", "mlsn.", HEX + "{64}"),
-    Rule("resend", "re_", r"[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}", weak=True),
-    Rule("intercom", "dG9rO", "[A-Za-z0-9+/]{50,70}={0,2}"),
-    Rule("onesignal", "os_v2_app_ os_v2_org_", "[a-z0-9]{80,120}"),
-    Rule("facebook", "EAA", _ALNUM + "{20,400}", weak=True),
-    Rule("instagram", "IGQV IGQW IGAA", _ALNUM + "{60,300}"),
-    Rule("twitter", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{50,160}"),
-    Rule("linkedin", "WPL_AP0. WPL_AP1.", r"[A-Za-z0-9.+/=]{14,60}"),
-    Rule("linkedin", "AQV AQX AQU", WORD + "{120,600}"),
-    Rule("courier", "pk_prod_ pk_test_ dk_prod_", "[A-Z0-9]{28}"),
-    Rule("knock", "sk_", WORD + "{43}", weak=True),
-    Rule("stytch", "secret-test- secret-live-", "[A-Za-z0-9_=-]{36}"),
-    Rule("telnyx", "KEY01", r"[0-9A-F]{28,36}_[A-Za-z0-9]{20,30}"),
-    Rule("messagebird", "live_ test_", _ALNUM + "{25}", weak=True),
-    Rule("klaviyo", "pk_", HEX + "{32,34}"),
-    Rule("beamer", "b_", "[a-z0-9=_-]{44}", weak=True),
-    Rule("tiktok", "act. clt. rft.", _ALNUM + r"{40,100}![0-9]{1,6}(?:\.[a-z0-9]{1,4})?", weak=True),
-    Rule("twitch", "oauth:", "[a-z0-9]{30}"),
-)
-
-
-# Tokens of language models, search for agents, and experiments.
-
-_MODELS = (
-    Rule(
-        "base64",
-        "Z2hwX Z2hzX Z2hvX Z2l0aHViX3BhdF c2stYW50L c2stcHJva eG94Yi eG94cC",
-        "[A-Za-z0-9+/_-]{24,1000}={0,2}",
-    ),
-    Rule(
-        "private key",
-        "LS0tLS1CRUdJTiBQUklWQVRF LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQyBQ LS0tLS1CRUdJTiBPUEVO",
-        "[A-Za-z0-9+/_-]{60,1000}={0,2}",
-    ),
-    Rule("jwt", "ZXlK", "[A-Za-z0-9+/=_-]{60,1000}"),
-    Rule("anthropic", "sk-ant-", WORD + "{20,250}"),
-    Rule("openrouter", "sk-or-v1-", HEX + "{40,80}"),
-    Rule("openai", "sk-proj- sk-svcacct- sk-admin- sk-None-", WORD + "{20,250}"),
-    Rule("openai", "sess-", _ALNUM + "{40}"),
-    Rule("langfuse", "sk-lf- pk-lf-", UUID),
-    Rule("litellm", "sk-litellm-", WORD + "{16,100}"),
-    Rule("helicone", "sk-helicone-", WORD + "{16,100}"),
-    Rule("openai", "sk-", WORD + "{20,250}", weak=True),
-    Rule("groq", "gsk_", _ALNUM + "{40,64}"),
-    Rule("xai", "xai- xai-token-", _ALNUM + "{60,100}"),
-    Rule("perplexity", "pplx-", _ALNUM + "{40,64}"),
-    Rule("replicate", "r8_", _ALNUM + "{37,40}"),
-    Rule("hugging face", "hf_ api_org_", _ALNUM + "{32,40}"),
-    Rule("hugging face", "hf_oauth_", WORD + "{30,400}"),
-    Rule("cursor", "key_ crsr_", HEX + "{64}"),
-    Rule("elevenlabs", "sk_", HEX + "{48}"),
-    Rule("fireworks", "fw_", _ALNUM + "{20,40}", weak=True),
-    Rule("nvidia", "nvapi-", WORD + "{60,80}"),
-    Rule("cerebras", "csk-", _ALNUM + "{40,64}"),
-    Rule("voyage", "pa- al-", WORD + "{43}", weak=True),
-    Rule("jina", "jina_", WORD + "{50,80}"),
-    Rule("langsmith", "lsv2_pt_ lsv2_sk_ ls__", "[0-9a-f]{32}(?:_[0-9a-f]{10})?"),
-    Rule("wandb", "wandb_v1_", WORD + "{40,120}"),
-    Rule("tavily", "tvly-", WORD + "{30,70}"),
-    Rule("firecrawl", "fc-", HEX + "{32}"),
-    Rule("apify", "apify_api_", _ALNUM + "{34,50}"),
-    Rule("brave", "BSA", WORD + "{28}", weak=True),
-    Rule("modal", "ak- as-", _ALNUM + "{22}", weak=True),
-    Rule("pinecone", "pcsk_", WORD + "{40,90}"),
-    Rule("e2b", "e2b_ sk_e2b_", HEX + "{40}"),
-    Rule("llamacloud", "llx-", _ALNUM + "{40,60}"),
-    Rule("context7", "ctx7sk-", WORD + "{30,60}"),
-    Rule("together", "tgp_v1_", WORD + "{40,60}"),
-    Rule("browserbase", "bb_live_ bb_test_", WORD + "{20,60}"),
-    Rule("logfire", "pylf_v1_", "[a-z]{2}_[A-Za-z0-9]{30,60}"),
-    Rule("friendli", "flp_", _ALNUM + "{40,60}"),
-    Rule("mem0", "m0-", _ALNUM + "{40}"),
-    Rule("braintrust", "bt-st- sk-bt-", WORD + "{30,80}"),
-    Rule("letta", "sk-let-", WORD + "{40,200}"),
-    Rule("anyscale", "esecret_ aph0_", "[A-Za-z0-9]{20,80}"),
-)
-
-
-# Tokens of payments, shops, banks and coins.
-
-_MONEY = (
+    # Tokens of payments, shops, banks and coins.
     Rule(
         "stripe",
         "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_ ek_live_ ek_test_",
@@ -373,12 +268,38 @@ _MONEY = (
     Rule("sumup", "sup_sk_", _ALNUM + "{32,48}"),
     Rule("klarna", "klarna_live_api_ klarna_test_api_ klarna_playground_api_", "[A-Za-z0-9+/=_-]{40,400}"),
     Rule("cashfree", "cfsk_ma_test_ cfsk_ma_prod_", HEX + "{32}_" + HEX + "{8}"),
-)
-
-
-# Tokens of monitoring, logs and errors.
-
-_WATCHING = (
+    # Tokens of mail, chats, telephones and social networks.
+    Rule(
+        "slack", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xoxa-2-", "[A-Za-z0-9%/+=-]{10,255}"
+    ),
+    Rule("slack", "xoxe.xoxp- xoxe.xoxb- xoxe.", "[A-Za-z0-9-]{10,255}"),
+    Rule("slack", "xapp- xwfp-", "[0-9A-Za-z-]{20,255}"),
+    Rule("discord", "MT MD Mj Mz NT ND Nj Nz OT OD", _DISCORD),
+    Rule("discord", "mfa.", WORD + "{80,90}"),
+    Rule("twilio", "SK AC", HEX + "{32}"),
+    Rule("sendgrid", "SG.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
+    Rule("brevo", "xkeysib- xsmtpsib-", HEX + "{64}-" + _ALNUM + "{16}"),
+    Rule("mailgun", "key- pubkey-", HEX + "{32}"),
+    Rule("mandrill", "md-", WORD + "{22}", weak=True),
+    Rule("mailersend", "mlsn.", HEX + "{64}"),
+    Rule("resend", "re_", r"[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}", weak=True),
+    Rule("intercom", "dG9rO", "[A-Za-z0-9+/]{50,70}={0,2}"),
+    Rule("onesignal", "os_v2_app_ os_v2_org_", "[a-z0-9]{80,120}"),
+    Rule("facebook", "EAA", _ALNUM + "{20,400}", weak=True),
+    Rule("instagram", "IGQV IGQW IGAA", _ALNUM + "{60,300}"),
+    Rule("twitter", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{50,160}"),
+    Rule("linkedin", "WPL_AP0. WPL_AP1.", r"[A-Za-z0-9.+/=]{14,60}"),
+    Rule("linkedin", "AQV AQX AQU", WORD + "{120,600}"),
+    Rule("courier", "pk_prod_ pk_test_ dk_prod_", "[A-Z0-9]{28}"),
+    Rule("knock", "sk_", WORD + "{43}", weak=True),
+    Rule("stytch", "secret-test- secret-live-", "[A-Za-z0-9_=-]{36}"),
+    Rule("telnyx", "KEY01", r"[0-9A-F]{28,36}_[A-Za-z0-9]{20,30}"),
+    Rule("messagebird", "live_ test_", _ALNUM + "{25}", weak=True),
+    Rule("klaviyo", "pk_", HEX + "{32,34}"),
+    Rule("beamer", "b_", "[a-z0-9=_-]{44}", weak=True),
+    Rule("tiktok", "act. clt. rft.", _ALNUM + r"{40,100}![0-9]{1,6}(?:\.[a-z0-9]{1,4})?", weak=True),
+    Rule("twitch", "oauth:", "[a-z0-9]{30}"),
+    # Tokens of monitoring, logs and errors.
     Rule("new relic", "NRAK- NRAA- NRBR- NRIQ- NRSP- NRRA- NRII-", "[A-Za-z0-9_-]{24,42}"),
     Rule("new relic", "NRJS-", HEX + "{19}"),
     Rule("datadog", "ddapp_ ddpat_ ddsat_ ddapi_", _ALNUM + "{30,60}"),
@@ -401,19 +322,54 @@ _WATCHING = (
     Rule("segment", "sgp_", _ALNUM + "{64}"),
     Rule("svix", "sk_ testsk_", r"[A-Za-z0-9_-]{24,40}\.(?:us|eu|in|au|ca)"),
     Rule("healthchecks", "hcw_ hcr_", _ALNUM + "{28}"),
+    # Tokens of documents, customers, maps, devices and everything else.
+    Rule("notion", "ntn_", _ALNUM + "{40,60}"),
+    Rule("notion", "secret_", _ALNUM + "{43}"),
+    Rule("airtable", "pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
+    Rule("airtable", "key", "[A-Za-z0-9]{14}", weak=True),
+    Rule("asana", "1/ 0/", "[0-9]{12,20}:[0-9a-f]{32}"),
+    Rule("asana", "2/", "[0-9]{12,20}/[0-9]{12,20}:[0-9a-f]{32}"),
+    Rule("clickup", "pk_", "[0-9]{5,12}_[A-Z0-9]{32}"),
+    Rule("hubspot", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", UUID),
+    Rule("salesforce", "00D", r"[A-Za-z0-9]{12,15}![A-Za-z0-9_.]{60,140}"),
+    Rule("salesforce", "5Aep861", r"[A-Za-z0-9_.]{60,120}"),
+    Rule("salesforce", "3MVG9 3MVG8 3MVG7", r"[A-Za-z0-9_.]{60,110}"),
+    Rule("okta", "00", "[A-Za-z0-9_-]{40}", weak=True),
+    Rule("contentful", "CFPAT-", WORD + "{43}"),
+    Rule("dropbox", "sl.", "(?:u\\.)?[A-Za-z0-9_=-]{100,1000}"),
+    Rule("dropbox", "sl.", "[A-Za-z0-9_=-]{40,200}", weak=True),
+    Rule("mapbox", "sk. tk.", r"eyJ[A-Za-z0-9_-]{20,200}\.[A-Za-z0-9_-]{16,40}"),
+    Rule("typeform", "tfp_", r"[A-Za-z0-9_.=-]{40,80}"),
+    Rule("adobe", "p8e- p8-", _ALNUM + "{32}"),
+    Rule("adafruit", "aio_", _ALNUM + "{28}"),
+    Rule("frameio", "fio-u-", "[A-Za-z0-9_=-]{60,70}"),
+    Rule("zoho", "1000.", r"[0-9a-f]{32}\.[0-9a-f]{32}"),
+    Rule("intra42", "s-s4t2ud- s-s4t2af-", HEX + "{64}"),
+    Rule("ubidots", "BBFF- BBUS- BBAU-", _ALNUM + "{30}"),
+    Rule("riot", "RGAPI-", UUID),
+    Rule(
+        "authress",
+        "sc_ ext_ scauth_ authress_",
+        r"[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.(?:acc)?[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}",
+    ),
+    Rule("workos", "sk_", "[A-Za-z0-9]{50,120}", weak=True),
+    Rule("sanity", "sk", _ALNUM + "{80,200}"),
+    Rule("fleetbase", "flb_live_ flb_test_", _ALNUM + "{20,60}"),
+    Rule(
+        "roblox",
+        "_|WARNING:-DO-NOT-SHARE-THIS.--Sharing-this-will-allow-someone-to-log-in-as-you-and-to-steal-your-ROBUX-and-items.|_",
+        WORD + "{100,1000}",
+    ),
+    Rule("ngrok", "ak_ cr_", _ALNUM + "{27,30}", weak=True),
+    Rule("ngrok", "2", r"[A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}", weak=True),
+    Rule("zuplo", "zpka_", "[0-9a-f]{32}_[0-9a-f]{8}"),
+    Rule("unkey", "unkey_", _ALNUM + "{20,40}"),
+    Rule("n8n", "n8n_api_", WORD + "{40,200}"),
+    Rule("edge impulse", "ei_", HEX + "{64}"),
+    Rule("nightfall", "NF-", _ALNUM + "{32}"),
+    Rule("salad", "salad_cloud_", r"[A-Za-z0-9_]{1,60}_[A-Za-z0-9]{30,60}"),
+    Rule("webflow", "ws-", HEX + "{64}"),
 )
-
-
-RULES: tuple[Rule, ...] = (
-    *_MODELS,
-    *_CLOUDS,
-    *_CODE_HOSTS,
-    *_MONEY,
-    *_MESSAGES,
-    *_WATCHING,
-    *_BUSINESS,
-)
-
 
 LONG_WORD = 14
 """Only words that are longer than this are given to the searches."""
@@ -430,8 +386,8 @@ _RUN = re.compile(r"(?:\(\?:[^()]{1,20}\)\?)?\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?){
 
 
 @cache
-def body(source: str) -> re.Pattern[str]:
-    """Return the compiled pattern of what follows a prefix."""
+def compiled(source: str) -> re.Pattern[str]:
+    """Return the compiled pattern of what follows a prefix, or of the syntax around a secret."""
     return re.compile(source)
 
 
@@ -491,7 +447,7 @@ def may_begin(run: str) -> bool:
 def _of_rule(piece: str, prefix: str, at: int) -> Iterator[Found]:
     """Yield the tokens of a rule that begin with one of its prefixes."""
     rule = RULES[at]
-    match_body = body(rule.body).match
+    match_body = compiled(rule.body).match
     start = piece.find(prefix)
     while start >= 0:
         end = start + len(prefix)

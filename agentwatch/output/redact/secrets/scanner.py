@@ -254,19 +254,11 @@ _MOST_WRAPPED_LENGTH = 200
 _WIDE = 60
 """The least width of a terminal, in characters: a shorter line was not wrapped by one."""
 OPEN_KINDS = frozenset(
-    {
-        *(
-            "address code",
-            "authorization",
-            "basic auth",
-            "bearer token",
-            "cookie",
-            "credential",
-            "curl",
-            "http",
-        ),
-        *("key", "key file", "minio", "password", "secret", "smb", "token", "url password", "url token"),
-    }
+    (
+        *("address code", "authorization", "basic auth", "bearer token", "cookie", "credential", "curl"),
+        *("http", "key", "key file", "minio", "password", "secret", "smb", "token", "url password"),
+        "url token",
+    )
 )
 """The kinds of values that have no length of their own."""
 

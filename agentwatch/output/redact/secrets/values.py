@@ -33,25 +33,10 @@ _CLUSTER = re.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{5,20}")
 _RARE = re.compile(
     r"(?i)q[a-tv-z]|[vjxz][bcdfgjkmpqtvwxz]|[bcdfghkmnpqwz]x[bdgjkmnqrsvwz]|[bcfgkpqvwz]j|[fghjmqvwx]z"
 )
-_TERMS = frozenset(
-    [
-        "ascii",
-        "base64",
-        "base64url",
-        "binary",
-        "hex",
-        "latin-1",
-        "latin1",
-        "md5",
-        "sha1",
-        "sha256",
-        "sha512",
-        "utf-16",
-        "utf-8",
-        "utf16",
-        "utf8",
-    ]
-)
+_NAMES_OF_CODES = """
+ascii base64 base64url binary hex latin-1 latin1 md5 sha1 sha256 sha512 utf-16 utf-8 utf16 utf8
+"""
+_TERMS = frozenset(_NAMES_OF_CODES.split())
 _COMMON_WORDS = """
 absent accepted account actual address allowed already always answer anonymous another argument array
 asdfgh async attempt available await before blank boolean bottom buffer button bytearray bytes callback
