@@ -29,8 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentwatch import testing
     from agentwatch.agents.agent import Agent, LineRole
-    from agentwatch.api.reading import Events, Placed, follow, read
-    from agentwatch.api.session_summary import load, summary
+    from agentwatch.api.reading import Events, Placed, follow, load, read, summary
     from agentwatch.api.summary_types import CallSummary, Summary
     from agentwatch.base.faults import Fault
     from agentwatch.session.call import Call, Place
@@ -82,9 +81,8 @@ NEEDS = "agentwatch needs Linux or macOS; on Windows it works in WSL"
 """The message on Windows, whose Python lacks the modules for locks, terminals and processes."""
 
 _MODULES = {
-    "api.reading": ("Events", "Placed", "follow", "read"),
+    "api.reading": ("Events", "Placed", "follow", "load", "read", "summary"),
     "api.summary_types": ("CallSummary", "Summary"),
-    "api.session_summary": ("load", "summary"),
     "session.call": ("Call", "Place"),
     "session.counts": ("LineCounts", "OddLine"),
     "session.runs": ("Run", "TurnResult"),

@@ -78,7 +78,8 @@ def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
     from agentwatch.analysis.moments import NOTHING_ASKED, Problem
     from agentwatch.output.stream_json import replayed
 
-    played = replayed(source, replay, options.asked() or NOTHING_ASKED, agent)
+    asked = options.asked() or NOTHING_ASKED
+    played = replayed(source.reader, source.bookmarks_path, replay, asked, agent)
     if isinstance(played, Problem):
         raise Fault(played.words, USAGE)
     return played

@@ -56,9 +56,9 @@ def _known_agents(_ctx: click.Context, option: click.Parameter, names: tuple[str
 def _known_states(_ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
     if not names:
         return frozenset()
-    from agentwatch.output.session_rows import state_names
+    from agentwatch.agents.state_report import State
 
-    typed = [name.replace(" ", "-") for name in state_names()]
+    typed = [state.value.replace(" ", "-") for state in State]
     found = _known(option, tuple(name.replace(" ", "-") for name in names), typed)
     return frozenset(name.replace("-", " ") for name in found)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.agents.state_report import State
 from agentwatch.base.json_fields import Field, values_of
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import UNKNOWN
@@ -68,8 +67,3 @@ def _estimate(row: Row) -> float | None:
     from agentwatch.catalog.kept_prices import cost_of
 
     return cost_of(row)
-
-
-def state_names() -> list[str]:
-    """Return the names of all states, as they are printed."""
-    return [state.value for state in State]

@@ -7,7 +7,6 @@ import threading
 import time
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from agentwatch.agents import Agent
 from agentwatch.analysis.moments import Asked, Problem, part_of
@@ -75,18 +74,6 @@ class Tee:
             os.close(self._sink_fd)
 
 
-class Recording(Protocol):
-    """A recording and its bookmarks."""
-
-    @property
-    def reader(self) -> LineReader:
-        """Reads the recording."""
-
-    @property
-    def bookmarks_path(self) -> Path | None:
-        """Where its bookmarks are kept; None if it has no name."""
-
-
 class _PlayedGrowth:
     """The growth of a recording that a playhead plays."""
 
@@ -120,16 +107,19 @@ class PlayedFeed(Feed):
 
 
 def replayed(
-    recording: Recording, replay: Replay, asked: Asked, agent: Agent | None = None
+    reader: LineReader,
+    bookmarks_path: Path | None,
+    replay: Replay,
+    asked: Asked,
+    agent: Agent | None = None,
 ) -> Feed | Problem:
     """Return a feed whose recording grows as it is replayed. What lies before the replay is applied. Without
     recorded times, all of it is there at once. If the recording does not have the part that is asked for, the
     reason is returned. `agent` is None to detect it."""
-    reader = recording.reader
     whole = Feed(reader, agent)
     history = History(whole, reader)
     whole.advance()
-    bookmarks = Bookmarks(recording.bookmarks_path, partial(ends_a_line, reader.line_at))
+    bookmarks = Bookmarks(bookmarks_path, partial(ends_a_line, reader.line_at))
     part = part_of(asked, whole.session, history.timeline, bookmarks.by_name())
     if isinstance(part, Problem):
         return part

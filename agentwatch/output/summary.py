@@ -8,7 +8,7 @@ from itertools import islice
 import orjson
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.verdict_history import CommandVerdict, FinalVerdicts
+from agentwatch.analysis.verdict_history import CommandVerdict
 from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import TARGET_COLUMNS, action, target
 from agentwatch.session.call import Call
@@ -21,6 +21,7 @@ from agentwatch.text.safe_json import safe_json
 
 _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
+_LINES = ("total", "events", "malformed", "unknown", "repaired", "oversize")
 _COUNTS = 6
 """The first fields of `Tokens`. What was written to the cache only decides what the input costs."""
 
@@ -38,7 +39,14 @@ def _tests(feed: Feed) -> dict[str, object] | None:
         return None
     from agentwatch.analysis.verdict_history import final_verdicts
 
-    return _tests_members(final_verdicts(feed))
+    found = final_verdicts(feed)
+    if not found.commands:
+        return None
+    return {
+        "state": found.state,
+        "commands": [command_members(command) for command in found.commands],
+        "complete": found.is_complete,
+    }
 
 
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
@@ -93,14 +101,7 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
     yield _members(
         b",",
         calls_by_outcome={outcome.value: count for outcome, count in calls_by_outcome(session).items()},
-        lines={
-            "total": session.lines.total,
-            "events": session.lines.events,
-            "malformed": session.lines.malformed,
-            "unknown": session.lines.unknown,
-            "repaired": session.lines.repaired,
-            "oversize": session.lines.oversize,
-        },
+        lines={name: getattr(session.lines, name) for name in _LINES},
         orphans={
             "completed_without_started": session.completed_without_started,
             "never_completed": session.never_completed,
@@ -153,17 +154,6 @@ def call_members(call: Call) -> dict[str, object]:
         "started_ms": call.started_ms,
         "ended_ms": call.ended_ms,
         "duration_ms": call.duration_ms,
-    }
-
-
-def _tests_members(found: FinalVerdicts) -> dict[str, object] | None:
-    """Return the members of `tests`; None if no command has a verdict."""
-    if not found.commands:
-        return None
-    return {
-        "state": found.state,
-        "commands": [command_members(command) for command in found.commands],
-        "complete": found.is_complete,
     }
 
 

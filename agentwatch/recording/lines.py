@@ -107,18 +107,20 @@ class Growth(Protocol):
 
 
 class Until:
-    """The growth of the part of a recording before `end`, which the user moves. It never ends."""
+    """The growth of the part of a recording before `end`, which the user moves. It ends only if it
+    `is_over`."""
 
-    def __init__(self, end: int) -> None:
+    def __init__(self, end: int, *, is_over: bool = False) -> None:
         self.end = end
+        self._is_over = is_over
 
     def size(self) -> int:
         """Return the number of bytes that may be read."""
         return self.end
 
     def has_ended(self) -> bool:
-        """Return False: the recording continues."""
-        return False
+        """Return whether nothing follows the part."""
+        return self._is_over
 
 
 class LineReader:

@@ -16,7 +16,7 @@ from agentwatch.catalog import kept_prices
 from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.session_status import Ground
 from agentwatch.cli.schema import schema
-from agentwatch.output.session_rows import row_json, state_names
+from agentwatch.output.session_rows import row_json
 from agentwatch.session.counts import Use
 from agentwatch.session.events import Tokens
 from agentwatch.session.limits import Reported
@@ -123,7 +123,7 @@ def test_what_is_unknown_is_null() -> None:
         with case(number):
             found = printed(calls=number, seen_ms=number)
             assert (found["calls"], found["seen_ms"]) == (None, None)
-    assert state_names() == [
+    assert [*State] == [
         *("starting", "working", "asks", "limited", "quiet", "your turn", "shell", "turn failed"),
         *("succeeded", "failed", "cancelled", "unfinished", "unknown"),
     ]

@@ -404,12 +404,12 @@ def _aspects(a: Side, b: Side, step: Step) -> tuple[Aspect, ...]:
         found.append(Aspect.DURATION)
     if _differ(first.lines_added, second.lines_added) or _differ(first.lines_removed, second.lines_removed):
         found.append(Aspect.LINES)
-    if _verdicts_differ(a.verdicts.get(of_a), b.verdicts.get(of_b)):
+    if _differ(_result(a.verdicts.get(of_a)), _result(b.verdicts.get(of_b))):
         found.append(Aspect.VERDICT)
     return tuple(found)
 
 
-def _differ(first: int | None, second: int | None) -> bool:
+def _differ(first: object, second: object) -> bool:
     return first is not None and second is not None and first != second
 
 
@@ -420,14 +420,8 @@ def _is_slower(first: int | None, second: int | None) -> bool:
     return longer - shorter >= _SLOWER_MS and longer >= _SLOWER * shorter
 
 
-def _verdicts_differ(first: Verdict | None, second: Verdict | None) -> bool:
-    if first is None or second is None:
-        return False
-    return _result(first) != _result(second)
-
-
-def _result(verdict: Verdict) -> tuple[bool, bool, int, int]:
-    return verdict.is_red, verdict.is_green, verdict.counts.failed, verdict.counts.errors
+def _result(verdict: Verdict | None) -> tuple[bool, bool, int, int] | None:
+    return verdict and (verdict.is_red, verdict.is_green, verdict.counts.failed, verdict.counts.errors)
 
 
 # Several runs a side.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agentwatch.output.compare.comparison import Part, TextDifference
 from agentwatch.output.compare.reports import (
+    MARKS,
     PARTING,
     SAME,
     Gap,
@@ -22,18 +23,16 @@ from agentwatch.output.compare.reports import (
 )
 from agentwatch.output.compare.reports import UNKNOWN as NOT_KNOWN
 from agentwatch.output.export.html import page
-from agentwatch.output.export.html.content import Node, element, escaped, markup, text
+from agentwatch.output.export.html.content import Node, element, escaped, markup
 from agentwatch.output.export.html.page import head
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
-from agentwatch.text.safe import safe_line
+from agentwatch.text.safe import safe_line, safe_text
 from agentwatch.text.signs import MINUS, SIGNS
 
 _STYLE = Path(__file__).resolve().parent / "comparison.css"
 _CLASSES = {Part.BOTH: "", Part.ONLY_A: "of-a", Part.ONLY_B: "of-b"}
-_MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
-"""The words for readers who do not see the colours."""
 _TONES = {
     **dict.fromkeys(("succeeded", "green"), Outcome.SUCCEEDED),
     **dict.fromkeys(("failed", "red"), Outcome.FAILED),
@@ -80,9 +79,11 @@ def _content(section: Section) -> Iterator[str]:
         case Table(columns, rows):
             is_numeric = columns[0] in ("", "file")
             name = "figures numbers" if is_numeric else "figures"
-            yield from _table(name, columns, (_row("", (text(row[0]), *map(_cell, row[1:]))) for row in rows))
+            yield from _table(
+                name, columns, (_row("", (safe_text(row[0]), *map(_cell, row[1:]))) for row in rows)
+            )
         case Notes(lines):
-            yield markup(element("p", "", text(line)) for line in lines)
+            yield markup(element("p", "", safe_text(line)) for line in lines)
         case Steps(lines_of):
             yield from _steps(lines_of())
         case TextDifference(pieces, is_cut):
@@ -93,7 +94,7 @@ def _content(section: Section) -> Iterator[str]:
 
 def _table(name: str, columns: Iterable[str], rows: Iterable[Node]) -> Iterator[str]:
     """Yield a table row by row: that of two long runs has 100,000 rows."""
-    cells = markup(element("th", "", text(column)) for column in columns)
+    cells = markup(element("th", "", safe_text(column)) for column in columns)
     yield f'<table class="{name}"><thead><tr>{cells}</tr></thead><tbody>\n'
     for row in rows:
         yield f"{markup([row])}\n"
@@ -107,10 +108,10 @@ def _row(name: str, cells: Iterable[Node]) -> Node:
 def _cell(cell: str) -> Node:
     tone = _TONES.get(cell.partition(":")[0])
     if tone is not None:
-        return element("span", str(tone), text(f"{SIGNS[tone]} {cell}"))
+        return element("span", str(tone), safe_text(f"{SIGNS[tone]} {cell}"))
     if cell in (SAME, NOT_KNOWN):
         return element("span", "note", SAME if cell == SAME else UNKNOWN)
-    return text(MINUS + cell[1:] if _NEGATIVE.match(cell) else cell)
+    return safe_text(MINUS + cell[1:] if _NEGATIVE.match(cell) else cell)
 
 
 # The calls: those that only one run made are folded. A fold is an element of its own between two tables.
@@ -125,7 +126,7 @@ def _steps(steps: Iterable[StepLine | Gap]) -> Iterator[str]:
             if len(group) < _LEAST_FOLDED:
                 yield rows
                 continue
-            summary = markup([element("summary", "", text(_fold_words(group)))])
+            summary = markup([element("summary", "", safe_text(_fold_words(group)))])
             yield f'{end}<details class="fold">{summary}\n{_STEPS}{rows}{end}</details>\n{_STEPS}'
     yield end
 
@@ -148,7 +149,7 @@ def _fold_words(group: Sequence[StepLine | Gap]) -> str:
 def _step(step: StepLine | Gap) -> Node:
     if isinstance(step, Gap):
         return _row("gap", ("", "", "", f"… {plural(step.calls, 'equal call')}"))
-    word = element("span", "word", text(f"{step.sign} {step.word}"))
+    word = element("span", "word", safe_text(f"{step.sign} {step.word}"))
     numbers = (
         element("span", outcome, f"{SIGNS[outcome]} {number}") if outcome else ""
         for number, outcome in zip((step.a, step.b), step.outcomes, strict=True)
@@ -160,10 +161,10 @@ def _step(step: StepLine | Gap) -> Node:
 def _line(line: str, *, has_side: bool) -> Node:
     """Return a line of a step; the letter of its run, `A: `, is apart from its text."""
     if not has_side:
-        return element("div", "", text(line))
-    return element("div", "of-side", element("span", "side", line[0]), text(line[3:]))
+        return element("div", "", safe_text(line))
+    return element("div", "of-side", element("span", "side", line[0]), safe_text(line[3:]))
 
 
 def _piece(part: Part, words: str) -> Node:
-    begin, end = _MARKS[part]
-    return element("span", _CLASSES[part], text(f"{begin}{words}{end}")) if begin else text(words)
+    begin, end = MARKS[part]  # for readers who do not see the colours
+    return element("span", _CLASSES[part], safe_text(f"{begin}{words}{end}")) if begin else safe_text(words)

@@ -105,7 +105,7 @@ WHOLE = 1 << 20
 _LEAST_NAME = 12
 _STEP_COLUMNS = 18
 """The columns before the words of a call: sign, number in each run."""
-_MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
+MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}")}
 
 
 def text_lines(report: Report, width: int = WIDTH) -> Iterator[SafeText]:
@@ -138,7 +138,7 @@ def marked(difference: TextDifference) -> str:
     """
     words = []
     for piece in difference.pieces:
-        begin, end = _MARKS[piece.part]
+        begin, end = MARKS[piece.part]
         text = piece.text.rstrip()
         words.append(f"{begin}{text}{end}{piece.text[len(text) :]}" if text else piece.text)
     return "".join(words)
@@ -150,8 +150,9 @@ def _table(table: Table, width: int) -> Iterator[SafeText]:
     left = width - 2 - sum(min(each, width // 3) + 2 for each in widths[1:])
     widths = [min(widths[0], max(left, _LEAST_NAME)), *(min(each, width // 3) for each in widths[1:])]
     for nth, row in enumerate(rows):
-        cells = [_padded(cut(cell, room), room) for cell, room in zip(row, widths, strict=True)]
-        yield styled((SafeText(f"  {'  '.join(cells)}".rstrip()), "" if nth else "muted"))
+        cells = [(cut(cell, room), room) for cell, room in zip(row, widths, strict=True)]
+        words = "  ".join(cell + " " * (room - columns(cell)) for cell, room in cells)
+        yield styled((SafeText(f"  {words}".rstrip()), "" if nth else "muted"))
 
 
 def _step(step: StepLine | Gap, width: int, addresses: tuple[str, str]) -> Iterator[SafeText]:
@@ -194,10 +195,6 @@ def _wrapped(line: str, width: int, indent: int, first: int = 0) -> Iterator[Saf
         yield SafeText(f"{' ' * (indent if nth else first)}{words}".rstrip())
 
 
-def _padded(cell: SafeText, width: int) -> str:
-    return cell + " " * (width - columns(cell))
-
-
 # JSON. What is unknown is null.
 
 _ROWS_AT_ONCE = 500
@@ -206,7 +203,7 @@ _ROWS_AT_ONCE = 500
 def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[bytes]:
     """Yield a comparison of two runs as one JSON object; with `every`, `rows` has the equal calls too."""
     divergence = comparison.first_divergence
-    left_out = comparison.left_out
+    left_out, counts = comparison.left_out, comparison.counts()
     yield encoded(
         {
             "version": 1,
@@ -216,7 +213,7 @@ def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[byte
                 "same": sum(1 for row in comparison.rows if row.is_equal),
                 "other_result": comparison.changed(),
                 "other_time": comparison.retimed(),
-                **{match.value: count for match, count in _counts(comparison).items()},
+                **{match.value: counts[match] for match in Match if match is not Match.EQUAL},
             },
             "exact": comparison.is_exact,
             "left_out": {"a": left_out[0], "b": left_out[1]},
@@ -234,12 +231,15 @@ def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[byte
     yield b"],"
     yield encoded(
         {
-            "files": [{"path": row.path, "a": _lines(row.a), "b": _lines(row.b)} for row in comparison.files],
+            "files": [
+                {"path": row.path, "a": row.a and row.a._asdict(), "b": row.b and row.b._asdict()}
+                for row in comparison.files
+            ],
             "commands": [
                 {
                     "command": row.command,
-                    "a": None if row.a is None else command_members(row.a),
-                    "b": None if row.b is None else command_members(row.b),
+                    "a": row.a and command_members(row.a),
+                    "b": row.b and command_members(row.b),
                 }
                 for row in comparison.commands
             ],
@@ -291,15 +291,6 @@ def _call(side: Side, call: Call | None) -> dict[str, Any] | None:
         return None
     verdict = side.verdicts.get(call.number)
     return {**call_members(call), "verdict": verdict and verdict.words}
-
-
-def _lines(lines: Lines | None) -> dict[str, int | None] | None:
-    return None if lines is None else lines._asdict()
-
-
-def _counts(comparison: Comparison) -> dict[Any, int]:
-    counts = comparison.counts()
-    return {match: counts[match] for match in Match if match is not Match.EQUAL}
 
 
 def _valid(value: Any) -> Any:
@@ -409,8 +400,7 @@ def step_lines(comparison: Comparison, *, every: bool, minus: str = "-") -> Iter
         end = index + 1
 
 
-def _step_line(comparison: Comparison, row: Row, minus: str = "-") -> StepLine:
-    """Return a row in words."""
+def _step_line(comparison: Comparison, row: Row, minus: str) -> StepLine:
     sign, word = _SIGNS.get(row.match) or _equal_sign(row)
     number_a, number_b = (f"#{number}" if number is not None else "" for number in (row.a, row.b))
     a, b = ("" if call is None else str(call.outcome) for call in comparison.calls(row))
@@ -424,14 +414,6 @@ def _equal_sign(row: Row) -> tuple[str, str]:
     return "~", "other result" if row.parts else "other time"
 
 
-def _aspect_words(comparison: Comparison, row: Row, minus: str = "-") -> list[SafeText]:
-    """Return what differs: `exit 0 → 1`, `20 passed → 3 failed, 17 passed`, `1.2 s → 9.0 s`."""
-    a, b = comparison.calls(row)
-    if a is None or b is None:
-        return []
-    return [_aspect(aspect, minus, (comparison.a, a), (comparison.b, b)) for aspect in row.aspects]
-
-
 def _step_lines(comparison: Comparison, row: Row, minus: str) -> Iterator[str]:
     a, b = comparison.calls(row)
     line = action if minus == "-" else shown_action
@@ -440,12 +422,14 @@ def _step_lines(comparison: Comparison, row: Row, minus: str) -> Iterator[str]:
         yield f"B: {line(b)}"
     elif a is not None and b is not None and row.aspects:
         yield f"{safe_line(b.phrase)} {target(b)}".rstrip()
-        yield "; ".join(_aspect_words(comparison, row, minus))
+        sides = (comparison.a, a), (comparison.b, b)
+        yield "; ".join(_aspect(aspect, minus, *sides) for aspect in row.aspects)
     elif (call := b or a) is not None:
         yield line(call)
 
 
 def _aspect(aspect: Aspect, minus: str, *calls: tuple[Side, Call]) -> SafeText:
+    """Return what differs: `exit 0 → 1`, `20 passed → 3 failed, 17 passed`, `1.2 s → 9.0 s`."""
     match aspect:
         case Aspect.OUTCOME:
             words = [outcome_note(call) or str(call.outcome) for _, call in calls]

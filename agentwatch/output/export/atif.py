@@ -556,7 +556,7 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
     """Yield the pieces of the file, each of about 64 KiB."""
     held: list[bytes] = []
     size = 0
-    for piece in _Document(exported, choices).pieces():
+    for piece in _Document(exported, choices).trajectory(_MAIN):
         held.append(piece)
         size += len(piece)
         if size >= _PIECE_BYTES:
@@ -575,20 +575,18 @@ class _Document:
         self._part = _part(exported)
         self._calls = _CallWriter(exported.feed, self._part.referenced)
 
-    def pieces(self) -> Iterator[bytes]:
-        return self._trajectory(_MAIN)
-
-    def _trajectory(self, agent: int) -> Iterator[bytes]:
+    def trajectory(self, agent: int) -> Iterator[bytes]:
         """Yield the trajectory of an agent: of the main one, or of the subagent of a call."""
         is_main = agent == _MAIN
         session, run = self._session, self._session.run
         name = session.agent_name or session.format or "unknown"
         program = program_named(name)
+        facts = known(cwd=run.cwd, permission_mode=run.permission_mode, branch=run.branch)
         described = known(
             name=(program and program.published_name) or name,
             version=run.agent_version or "unknown",
             model_name=self._model if is_main else None,
-            extra=(self._facts() or None) if is_main else None,
+            extra=facts if is_main and facts else None,
         )
         ids = known(session_id=run.session_id) if is_main else known(trajectory_id=trajectory_id(agent))
         yield b"{" + members({"schema_version": VERSION, **ids, "agent": described}) + b',"steps":['
@@ -607,7 +605,7 @@ class _Document:
         if below := self._part.below.get(agent):
             for at, each in enumerate(below):
                 yield b"," if at else b',"subagent_trajectories":['
-                yield from self._trajectory(each)
+                yield from self.trajectory(each)
             yield b"]"
         yield b"}"
 
@@ -644,11 +642,6 @@ class _Document:
         transcript = self._session.transcript
         pieces = (chain(("\n\n",) if at else (), _pieces(transcript[n])) for at, n in enumerate(numbers))
         return text_json(chain.from_iterable(pieces))
-
-    def _facts(self) -> dict[str, object]:
-        """Return what is known about the agent and has no member of its own."""
-        run = self._session.run
-        return known(cwd=run.cwd, permission_mode=run.permission_mode, branch=run.branch)
 
     def _metrics(self) -> dict[str, object]:
         """Return the token counts of the session; nothing if only a part of it is exported."""

@@ -14,8 +14,7 @@ from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, MomentSpec, Probl
 from agentwatch.base.files import write_all
 from agentwatch.feed.feed import DecodedLine, Feed, LineJoiner
 from agentwatch.output.export.exported import Exported
-from agentwatch.output.redact.recording import Complete
-from agentwatch.recording.lines import LineReader
+from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.session.call import Call, Place, bounded_id
@@ -179,7 +178,8 @@ def range_of(wanted: Range, exported: Exported) -> Part | Problem:
     if isinstance(wanted.begin, CallEnd):
         start = _begin(calls[wanted.begin.number - 1])
     if isinstance(wanted.until, CallEnd):
-        until = max(map(_end, _between(exported, start, wanted.until)), default=0)
+        some = calls[: wanted.until.number]
+        until = max((_end(call) for call in some if _begin(call) >= start), default=0)
     if until <= start:
         return EMPTY
     shown = [call for call in calls if start <= _begin(call) < until]
@@ -192,10 +192,11 @@ def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
     reader = exported.feed.reader
     assert isinstance(reader, LineReader)
     known = agent or agent_named(exported.session.format or "")
-    beginning = LineReader(reader.fd, Complete(part.until), reader.times)
-    lines = _sorted_lines(beginning, known, part.start, frozenset(_earlier_calls(exported, part)))
+    beginning = LineReader(reader.fd, Until(part.until, is_over=True), reader.times)
+    earlier = [call for call in exported.session.calls if _is_open_at(call, part.start)]
+    lines = _sorted_lines(beginning, known, part.start, frozenset(call.call_id for call in earlier))
     without_facts: Clip | None = None
-    for places in _choices(exported, part, lines):
+    for places in _choices(exported, part, lines, earlier):
         made = _written(reader, places)
         feed = _feed_of(made, agent)
         if _shows_calls(feed, exported, part):
@@ -208,16 +209,16 @@ def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
     return without_facts or _written(reader, _all_places(reader, part.until), is_whole=True)
 
 
-def _choices(exported: Exported, part: Part, lines: _SortedLines) -> Iterator[list[Place]]:
-    """Yield the lines of the clip: first as few as possible, then more, for a format that needs them."""
+def _choices(exported: Exported, part: Part, lines: _SortedLines, calls: list[Call]) -> Iterator[list[Place]]:
+    """Yield the lines of the clip: first as few as possible, then more, for a format that needs them. `calls`
+    are open at the start of the part."""
     head = [*lines.head.values()]
     run = exported.session.runs[part.calls[0].run - 1] if part.calls else exported.session.run
     if run.ended is not None and part.start <= run.ended.offset < part.until:
         head += [] if exported.session.traits.result_is_last_text else lines.texts  # the result repeats them
     yield _in_order([*head, *(place for place in lines.part if place.offset not in lines.of_earlier_calls)])
-    started = (call.started for call in exported.session.calls if _is_open_at(call, part.start))
-    described = (call.described for call in exported.session.calls if _is_open_at(call, part.start))
-    earlier = [place for place in (*started, *described) if place is not None and place.offset < part.start]
+    places = (place for call in calls for place in (call.started, call.described))
+    earlier = [place for place in places if place is not None and place.offset < part.start]
     yield _in_order([*head, *lines.quiet, *earlier, *lines.part])
 
 
@@ -226,7 +227,7 @@ def _in_order(places: list[Place]) -> list[Place]:
 
 
 def _all_places(reader: LineReader, until: int) -> Iterator[Place]:
-    whole = LineReader(reader.fd, Complete(until), reader.times)
+    whole = LineReader(reader.fd, Until(until, is_over=True), reader.times)
     while lines := whole.read():
         yield from (Place(line.offset, line.length, line.seen_ms) for line in lines)
 
@@ -247,7 +248,7 @@ def _feed_of(made: Clip, agent: Agent | None) -> Feed:
     times = ArrivalTimes()
     for each in made.times:
         times.note(*each)
-    feed = Feed(LineReader(made.fd, Complete(made.size), times), agent)
+    feed = Feed(LineReader(made.fd, Until(made.size, is_over=True), times), agent)
     feed.advance()
     return feed
 
@@ -297,18 +298,5 @@ def _places(call: Call) -> list[Place]:
     return [place for place in (call.started, call.described, call.ended) if place is not None]
 
 
-def _between(exported: Exported, start: int, until: CallEnd) -> Iterator[Call]:
-    """Yield the calls that begin at an offset or later, up to one with a number."""
-    for call in exported.session.calls[: until.number]:
-        if _begin(call) >= start:
-            yield call
-
-
 def _is_open_at(call: Call, offset: int) -> bool:
     return _begin(call) < offset and (call.ended is None or call.ended.offset >= offset)
-
-
-def _earlier_calls(exported: Exported, part: Part) -> Iterator[str]:
-    for call in exported.session.calls:
-        if _is_open_at(call, part.start):
-            yield call.call_id

@@ -411,7 +411,9 @@ def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[str]:
         if _repeats_target(block, call):
             continue
         title = block_title(block)
-        yield from _titled(name if title in ("", name) else f"{name}: {title}", _body(block))
+        is_diff = isinstance(block, ChangeBlock) and bool(block.diff)
+        body = fenced(whole_text(block), "diff" if is_diff else "text")
+        yield from _titled(name if title in ("", name) else f"{name}: {title}", body)
     if (more := len(blocks) - _MOST_BLOCKS) > 0:
         yield ""
         yield f"*… {plural(more, 'part')} left out …*"
@@ -430,11 +432,6 @@ def _titled(title: str, lines: Iterator[str]) -> Iterator[str]:
     yield escaped(title)
     yield ""
     yield from lines
-
-
-def _body(block: Block) -> Iterator[str]:
-    is_diff = isinstance(block, ChangeBlock) and bool(block.diff)
-    return fenced(whole_text(block), "diff" if is_diff else "text")
 
 
 def _by(parent: int) -> str:

@@ -19,7 +19,7 @@ from agentwatch.output.redact.secrets.key_files import KeyFiles
 from agentwatch.output.redact.secrets.scanner import find
 from agentwatch.output.redact.texts import Hit, Unit, Walk
 from agentwatch.output.redact.writing import Edits, Report, Writer
-from agentwatch.recording.lines import LineReader, Lines
+from agentwatch.recording.lines import LineReader, Lines, Until
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 
@@ -149,21 +149,6 @@ _SHARES = (6, 3, 1)
 _MASK = re.compile(r"\[(?:secret:)?[a-z -]{1,40} [0-9a-f]{4}\]|user-[0-9a-f]{4}")
 
 
-class Complete:
-    """The growth of a recording that is complete."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-
-    def size(self) -> int:
-        """Return the number of bytes that may be read."""
-        return self._size
-
-    def has_ended(self) -> bool:
-        """Return True."""
-        return True
-
-
 class Redacted(NamedTuple):
     """A redacted recording."""
 
@@ -242,7 +227,7 @@ class _Redaction:
         writer = Writer(fd, times, self._edits)
         for lines in self._batches(2):
             writer.write(lines, self._reader)
-        reader = LineReader(fd, Complete(writer.size), times)
+        reader = LineReader(fd, Until(writer.size, is_over=True), times)
         return Redacted(reader, writer.report, writer.before, writer.after)
 
     def _batches(self, number: int) -> Iterator[Lines]:

@@ -307,8 +307,8 @@ class Search:
     """Collects texts and searches them. `take` is called for each text when it was searched."""
 
     def __init__(self, find: Find, take: Take) -> None:
-        self._find = find
-        self._take = take
+        self.find = find
+        self.take = take
         self._units: list[Unit] = []
         self._size = 0
         self._clean: set[int] = set()
@@ -328,26 +328,18 @@ class Search:
         for unit in units:
             text = "".join(unit.texts)
             if hash(text) in self._clean:
-                self._take(unit, ())
+                self.take(unit, ())
             else:
                 searched.append((unit, text))
         if searched:
             self._search(searched)
-
-    def hits_in(self, unit: Unit) -> list[Hit]:
-        """Return what is found in one text."""
-        return hits_in("".join(unit.texts), self._find)
-
-    def take(self, unit: Unit, hits: Sequence[Hit]) -> None:
-        """Take what was found in a text."""
-        self._take(unit, hits)
 
     def _search(self, searched: list[tuple[Unit, str]]) -> None:
         """Search some texts at once, each given with its unit."""
         ends = [*accumulate(len(text) + len(_BETWEEN) for _, text in searched)]
         hits: dict[int, list[Hit]] = {}
         crossing: set[int] = set()
-        for hit in hits_in(_BETWEEN.join([text for _, text in searched]), self._find):
+        for hit in hits_in(_BETWEEN.join([text for _, text in searched]), self.find):
             number = bisect_right(ends, hit.start)
             before = ends[number] - len(searched[number][1]) - len(_BETWEEN)
             if hit.end > ends[number] - len(_BETWEEN):
@@ -358,10 +350,10 @@ class Search:
         if len(self._clean) >= _MOST_CLEAN:
             self._clean.clear()
         for number, (unit, text) in enumerate(searched):
-            found = hits_in(text, self._find) if number in crossing else hits.get(number, ())
+            found = hits_in(text, self.find) if number in crossing else hits.get(number, ())
             if not found:
                 self._clean.add(hash(text))
-            self._take(unit, found)
+            self.take(unit, found)
 
 
 _WINDOW = 1 << 16
@@ -475,7 +467,7 @@ class Blocks:
     def _search_window(self, block: Block) -> None:
         """Search a long block, and keep the end of it for the next window."""
         unit = block.unit
-        hits = self._search.hits_in(unit)
+        hits = hits_in("".join(unit.texts), self._search.find)
         going_on = [hit.start for hit in hits if hit.end > unit.size - _OPEN]
         kept_from = min([unit.size - _OVERLAP, *going_on])
         if kept_from <= 0 and unit.size < _LONGEST:
@@ -524,12 +516,9 @@ class Blocks:
 
 def _touch(before: str, after: str) -> bool:
     """Return whether the letters and signs of a token are on both sides of the place between two texts."""
-    return bool(before and after) and _is_of_token(before[-1]) and _is_of_token(after[0])
-
-
-def _is_of_token(character: str) -> bool:
-    """Return whether a token may have a character."""
-    return character.isalnum() or character in "_-+/="
+    return bool(before and after) and all(
+        character.isalnum() or character in "_-+/=" for character in (before[-1], after[0])
+    )
 
 
 def _repeats(block: Block, data: bytes) -> bool:
@@ -563,13 +552,8 @@ _MOST_STRINGS = 40
 
 
 def shapes(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the shape of each line, with its line end; one with a NUL is that of a line with a text."""
+    """Return the shape of each line, with its line end; one with a hole is that of a line with a text."""
     return _VARYING.sub(b"", _TEXT.sub(_HOLE, b"".join(lines))).split(b"\n")
-
-
-def has_text(shape: bytes) -> bool:
-    """Return whether the lines of a shape carry a text."""
-    return _HOLE in shape
 
 
 class _Varying:
@@ -612,12 +596,8 @@ def _strings(offset: int, line: bytes, shape: int) -> tuple[int, list[_String]]:
     """Return the hash of a line without its strings and numbers, and its strings."""
     found = [match for match in _STRING.finditer(line) if match[2] is None]
     strings = [_String(shape, offset + match.start(1), match[1], False) for match in found[:_MOST_STRINGS]]
-    return hash(_NUMBER.sub(b"", _STRING.sub(_without_value, line))), strings
-
-
-def _without_value(match: re.Match[bytes]) -> bytes:
-    """Return a key as it is, and a hole for a value."""
-    return _HOLE if match[2] is None else match[0]
+    without_values = _STRING.sub(lambda match: _HOLE if match[2] is None else match[0], line)
+    return hash(_NUMBER.sub(b"", without_values)), strings
 
 
 class _String(NamedTuple):
@@ -670,13 +650,11 @@ class Walk:
         """Search the lines of a batch, now or later."""
         if lines.oversize:
             self._long_line(reader, lines.offset, lines.oversize)
-            self._line += 1
         elif max(map(len, lines.data)) > _LONG_LINE:
             offset = lines.offset
             for line in lines.data:
                 if len(line) > _LONG_LINE:
                     self._long_line(reader, offset, len(line))
-                    self._line += 1
                 else:
                     self._lines(offset, [line])
                 offset += len(line)
@@ -690,7 +668,7 @@ class Walk:
 
     def _lines(self, offset: int, lines: Sequence[bytes]) -> None:
         for line, shape in zip(lines, shapes(lines), strict=False):
-            if has_text(shape) or line.lstrip().startswith(b"{"):
+            if _HOLE in shape or line.lstrip().startswith(b"{"):
                 self._object(offset, line, shape)
             elif not line.isspace():
                 self._blocks.add(_PLAIN, self._line, offset, line, is_escaped=False)
@@ -705,7 +683,7 @@ class Walk:
         is_clean = self._is_clean.get(name)
         unit = None if is_clean else Unit(shape=name)
         end = 0
-        if has_text(shape):
+        if _HOLE in shape:
             for number, (start, until) in enumerate(texts_in(line)):
                 self._blocks.add_text((name, number), self._line, offset + start, line[start:until])
                 if unit is not None:
@@ -746,6 +724,7 @@ class Walk:
             self._blocks.add("long", self._line, offset, data, is_escaped=is_escaped)
             offset += len(data)
         self._blocks.end("long")
+        self._line += 1
 
     def _took(self, unit: Unit, hits: Sequence[Hit]) -> None:
         if unit.shape is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from agentwatch.output.redact.recording import Complete, Redacted, redacted
+from agentwatch.output.redact.recording import Redacted, redacted
 from agentwatch.output.redact.writing import Report
-from agentwatch.recording.lines import LineReader
+from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 
@@ -15,7 +15,7 @@ def reader_of(data: bytes) -> LineReader:
     """Return a reader of a recording."""
     fd = nameless_file()
     os.write(fd, data)
-    return LineReader(fd, Complete(len(data)), ArrivalTimes())
+    return LineReader(fd, Until(len(data), is_over=True), ArrivalTimes())
 
 
 def bytes_of(copy: Redacted) -> bytes:

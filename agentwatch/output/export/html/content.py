@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from agentwatch.analysis.block_text import as_json, block_text, heading, printed
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
@@ -45,7 +45,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import SafeText, exact_line, exact_text, safe_line, safe_text
+from agentwatch.text.safe import exact_line, exact_text, safe_line, safe_text
 from agentwatch.text.signs import MINUS, PLAN_SIGNS, SIGNS
 from agentwatch.text.times import time_of_day
 
@@ -170,11 +170,6 @@ def link(address: str, *children: Node) -> Node:
     return element("span", "", ["a", shown, *children], element("span", "address", f" ({shown})"))
 
 
-def text(foreign: str) -> SafeText:
-    """Return foreign text as a node."""
-    return safe_text(foreign)
-
-
 def texts(nodes: Iterable[Node]) -> Iterator[str]:
     """Yield the texts in nodes, in order."""
     for node in nodes:
@@ -188,7 +183,7 @@ def markup(nodes: Iterable[Node]) -> str:
     """Return nodes as HTML.
 
     Example:
-        >>> markup([element("p", "note", text("1 < 2"))])
+        >>> markup([element("p", "note", safe_text("1 < 2"))])
         '<p class="note">1 &lt; 2</p>'
     """
     return "".join(_pieces(nodes))
@@ -306,7 +301,7 @@ def _single(token: Token) -> Node:
     match token.type:
         case "fence" | "code_block":
             family = family_named(token.info.strip().partition(" ")[0])
-            return element("pre", coloured("code", family), text(token.content.rstrip("\n")))
+            return element("pre", coloured("code", family), safe_text(token.content.rstrip("\n")))
         case "code_inline":
             return element("code", "", safe_line(token.content))
         case "hr":
@@ -314,11 +309,11 @@ def _single(token: Token) -> Node:
         case "hardbreak":
             return element("br", "")
         case "softbreak":
-            return text("\n")
+            return safe_text("\n")
         case "image":
             address = safe_line(str(token.attrs.get("src", "")))
             return element("span", "image", f"image: {safe_line(token.content)} ({address})")
-    return text(token.content)
+    return safe_text(token.content)
 
 
 # Output of commands. Colours become classes; other escape sequences stay visible.
@@ -396,6 +391,7 @@ _MOST_MARKDOWN = 1 << 16
 """Characters that are parsed as Markdown; the rest is shown as it is. `![` repeated takes 0.8 s."""
 _MOST_VALUE = 1 << 15
 """Characters of a field's value that are shown. Fields have fewer if there are many."""
+_Part = TypeVar("_Part")
 _SELF_EVIDENT = (ContentBlock, MarkdownBlock, ChangeBlock, MatchesBlock, BinaryBlock, TooLargeBlock)
 _CLASSES = {"+": "added", "-": "removed", "@": "hunk", "f": "file", "\\": "hunk", " ": "same"}
 
@@ -425,9 +421,9 @@ def prose(source: str, most: int = MOST) -> list[Node]:
     head, left_out, tail = kept(source, most)
     nodes = markdown_nodes(head[:_MOST_MARKDOWN])
     if rest := head[_MOST_MARKDOWN:]:
-        nodes.append(element("pre", "plain", text(rest)))
+        nodes.append(element("pre", "plain", safe_text(rest)))
     if left_out:
-        nodes += [_cut_words(left_out), element("pre", "plain", text(tail))]
+        nodes += [_cut_words(left_out), element("pre", "plain", safe_text(tail))]
     return nodes
 
 
@@ -448,13 +444,13 @@ def block_nodes(block: Block, path: str | None = None) -> list[Node]:
         case ChangeBlock():
             return _diff(*compared(block.before or "", block.after or "", _MOST_DIFF_LINES), path)
         case MatchesBlock():
-            return _limited([*_found_files(block)], len(block.files), "files")
+            return _limited(block.files, "files", _found_file)
         case PlanBlock():
             return [_plan(block)]
         case StepsBlock():
-            return _limited([*_steps(block)], len(block.steps), "steps")
+            return _limited(block.steps, "steps", _step)
         case ReferencesBlock():
-            return _limited([*_references(block)], len(block.references), "results")
+            return _limited(block.references, "results", _reference)
         case FieldsBlock():
             return [_fields_list(block.fields)]
         case TextBlock() | FilesBlock():
@@ -488,9 +484,11 @@ def _value(value: object, most: int) -> list[Node]:
     return [element("pre", "plain", exact_text(head)), *more]
 
 
-def _limited(nodes: list[Node], count: int, noun: str) -> list[Node]:
-    """Return nodes, and a line that says how many of `count` are missing."""
-    more = count - _MOST_PARTS
+def _limited(parts: Sequence[_Part], noun: str, made: Callable[[_Part, int], Node]) -> list[Node]:
+    """Return the nodes of the first parts, and a line that says how many are missing. `made` makes that of a
+    part; it is also given the most characters of a text in it."""
+    most, more = share(len(parts)), len(parts) - _MOST_PARTS
+    nodes = [made(part, most) for part in parts[:_MOST_PARTS]]
     return [*nodes, element("p", "cut", f"… {more:,} more {noun} left out")] if more > 0 else nodes
 
 
@@ -523,16 +521,11 @@ def _diff(lines: Sequence[DiffLine], left_out: int, path: str | None) -> list[No
         lead = {"+": "+ ", "-": "− ", " ": "  "}.get(sign, "")
         shown = "\n".join(f"{lead}{line.text}" for line in same)
         gutter = [element("pre", "numbers", numbers)] if width and name not in {"hunk", "file"} else []
-        parts.append(element("div", name, *gutter, element("pre", "", text(shown))))
+        parts.append(element("div", name, *gutter, element("pre", "", safe_text(shown))))
     nodes = [element("div", coloured("diff", family_of_file(path)), *parts)]
     if left_out:
         nodes.append(element("p", "cut", f"… {left_out:,} more lines left out"))
     return nodes
-
-
-def _found_files(block: MatchesBlock) -> Iterator[Node]:
-    most = share(len(block.files))
-    return (_found_file(file, most) for file in block.files[:_MOST_PARTS])
 
 
 def _found_file(file: FoundFile, most: int) -> Node:
@@ -556,26 +549,13 @@ def _plan(block: PlanBlock) -> Node:
     return element("ul", "plan", *items)
 
 
-def _steps(block: StepsBlock) -> Iterator[Node]:
-    most = share(len(block.steps))
-    for step in block.steps[:_MOST_PARTS]:
-        if isinstance(step, SubagentCall):
-            words = " ".join(filter(None, (step.phrase, step.target, step.note and f"({step.note.strip()})")))
-            sign = SIGNS[step.outcome]
-            yield element("p", f"step {step.outcome.value}", f"{sign} {exact_line(words)}")
-        else:
-            yield _remark(step, most)
-
-
-def _remark(step: Remark, most: int) -> Node:
+def _step(step: Remark | SubagentCall, most: int) -> Node:
+    if isinstance(step, SubagentCall):
+        words = " ".join(filter(None, (step.phrase, step.target, step.note and f"({step.note.strip()})")))
+        return element("p", f"step {step.outcome.value}", f"{SIGNS[step.outcome]} {exact_line(words)}")
     if step.is_thought:
         return element("div", "thought", *preformatted(step.text.strip("\n"), "plain", most=most))
     return element("div", "prose", *prose(exact_text(step.text), most))
-
-
-def _references(block: ReferencesBlock) -> Iterator[Node]:
-    most = share(len(block.references))
-    return (_reference(page, most) for page in block.references[:_MOST_PARTS])
 
 
 def _reference(page: Reference, most: int) -> Node:
@@ -647,8 +627,7 @@ class CallBody:
         command = next(filter(None, commands), self._call.target)
         if command:
             self._shown.add(command)
-            first, *more = preformatted(f"$ {command}", "command")
-            yield from (first, *more)
+            yield from preformatted(f"$ {command}", "command")
 
     def _error(self) -> Iterator[Node]:
         """Yield the reason of a failure, unless it is the exit code or the output."""
@@ -710,7 +689,7 @@ class CallBody:
         is_unsaid = call.kind is ToolKind.EXECUTE and call.ended is not None and call.exit_code is None
         if is_unsaid and not self._feed.session.traits.has_exit_codes:
             words.append("exit code: not reported by this agent")
-        return text(" · ".join(words))
+        return safe_text(" · ".join(words))
 
     def _outcome(self) -> str:
         call = self._call

@@ -32,19 +32,17 @@ from agentwatch.output.export.html.content import (
     markup,
     preformatted,
     prose,
-    text,
     texts,
 )
 from agentwatch.session.actions import count_words, shown_note, shown_target, shown_tool
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
-from agentwatch.session.runs import Run
 from agentwatch.session.storage import Spill
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import about_dollars
 from agentwatch.text.durations import duration_words
 from agentwatch.text.paths import last_name
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
 from agentwatch.text.signs import SIGNS
 from agentwatch.text.times import time_of_day, time_with_zone, zone_minutes
 
@@ -163,7 +161,7 @@ class Rows:
 
 
 def _plain(foreign: str) -> list[Node]:
-    return [text(foreign)]
+    return [safe_text(foreign)]
 
 
 def call_line(facts: dict[str, Any]) -> list[Node]:
@@ -214,14 +212,6 @@ _LEVEL = 6
 _SCRIPT = b'<script type="%s" id="chunk-%d">%s</script>\n'
 
 
-class _Slot(NamedTuple):
-    """Where the content of an entry is."""
-
-    chunk: int
-    line: int
-    """The number of its line in the chunk, counted from 0."""
-
-
 class _Chunks:
     """Gathers contents, one JSON line each, and packs those of a full chunk. Texts and calls have chunks of
     their own: scrolling shows many texts, and calls only when they are opened. Without compression, a page
@@ -233,8 +223,8 @@ class _Chunks:
         self._open: dict[str, _Chunk] = {}
         self._full: list[_Chunk] = []
 
-    def add(self, kind: str, nodes: list[Node]) -> _Slot:
-        """Add the content of an entry to the chunk of a kind."""
+    def add(self, kind: str, nodes: list[Node]) -> tuple[int, int]:
+        """Add the content of an entry to the chunk of a kind; return the numbers of chunk and line."""
         line = orjson.dumps(nodes)
         chunk = self._open.get(kind)
         if chunk is not None and chunk.size + len(line) > _FULL:
@@ -243,7 +233,7 @@ class _Chunks:
         if chunk is None:
             chunk = self._open[kind] = _Chunk(self._count)
             self._count += 1
-        return _Slot(chunk.number, chunk.add(line))
+        return chunk.number, chunk.add(line)
 
     def packed(self, *, is_last: bool = False) -> Iterator[bytes]:
         """Yield the full chunks as scripts that no browser runs; with `is_last`, also the open ones."""
@@ -387,7 +377,8 @@ def _facts(exported: Exported) -> Iterator[str]:
     yield f'<strong class="outcome {escaped(outcome)}">{escaped(words)}</strong>'
     agent = session.agent_name or run.format or session.format
     named = " ".join(filter(None, (agent, run.agent_version)))
-    project = _project(run) + (f" ⎇ {run.branch}" if run.branch else "")
+    folder = last_name(run.cwd or "").strip("/\\")
+    project = folder + (f" ⎇ {run.branch}" if run.branch else "")
     for fact in (named, run.model, project.strip(), (run.session_id or "")[:8], exported.name):
         if fact and safe_line(fact) != _page_title(exported):
             yield escaped(safe_line(fact))
@@ -430,10 +421,6 @@ def _part(exported: Exported) -> Iterator[str]:
         )
     if exported.filter_words:
         yield f"only calls that match “{safe_line(exported.filter_words)}”"
-
-
-def _project(run: Run) -> str:
-    return last_name(run.cwd or "").strip("/\\")
 
 
 # Without scripts: a table of the calls and the final answer; the whole transcript if it is short.
@@ -544,8 +531,8 @@ def _contents(exported: Exported, rows: Rows, choices: Choices) -> Iterator[byte
     for entry in exported.entries():
         row = rows.of(entry)
         if row.content:
-            slot = chunks.add("call" if row.is_call else "text", row.content)
-            row.facts["c"], row.facts["s"] = slot
+            kind = "call" if row.is_call else "text"
+            row.facts["c"], row.facts["s"] = chunks.add(kind, row.content)
         listed.append(row.facts)
         yield from chunks.packed()
         if len(listed) >= _ROWS_AT_ONCE:

@@ -499,14 +499,9 @@ class _RunTexts:
 
 def output(entries: Sequence[Entry], cwd: str | None) -> str | None:
     """Return the answers among some entries as messages of the assistant; None without any."""
-    texts = [*_answers(entries, cwd)]
+    answers = (entry.content.part(0, MOST_BYTES) for entry in entries if entry.kind is Kind.ANSWER)
+    texts = [relative(text, cwd) for text in answers]
     return message_list("assistant", texts) if texts else None
-
-
-def _answers(entries: Sequence[Entry], cwd: str | None) -> Iterator[str]:
-    for entry in entries:
-        if entry.kind is Kind.ANSWER:
-            yield relative(entry.content.part(0, MOST_BYTES), cwd)
 
 
 _TEXTS = (Kind.REASONING, Kind.ANSWER)

@@ -508,17 +508,13 @@ def plain(text: str) -> str:
         text = _SIGN.sub(lambda match: chr(_SIGNS[ord(match[0])]), text)
         text = text.encode("ascii", "replace").decode("ascii")
     for pattern in colours(text):
-        text = pattern.sub(_blank, text)
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
     if "\\" in text:
         for escape, meaning in _ESCAPES:
             text = text.replace(escape, meaning)
         if "\\u00" in text:
             text = _UNICODE_ESCAPE.sub(_meaning, text)
     return text
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def _meaning(match: re.Match[str]) -> str:

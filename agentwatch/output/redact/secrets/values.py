@@ -166,11 +166,6 @@ def _is_path(value: str) -> bool:
     )
 
 
-def _is_uuid(value: str) -> bool:
-    """Return whether a value is a UUID."""
-    return _UUID.fullmatch(value) is not None
-
-
 def is_random(value: str, least: int = 16) -> bool:
     """Return whether a value has the characters of a generated token, of at least some length."""
     return (
@@ -241,7 +236,7 @@ def is_name(value: str) -> bool:
 
 def _is_mixed(value: str) -> bool:
     """Return whether digits and cases change too often for words."""
-    if _is_uuid(value):
+    if _UUID.fullmatch(value):
         return True
     parts = _PART.findall(value)
     size = sum(map(len, parts))

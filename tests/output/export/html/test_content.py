@@ -25,7 +25,6 @@ from agentwatch.output.export.html.content import (
     markdown_nodes,
     markup,
     output_nodes,
-    text,
     texts,
 )
 from agentwatch.session.blocks import (
@@ -281,16 +280,16 @@ def test_markdown_becomes_elements() -> None:
     # A link of the web leads to its address, which follows its text unless it is its text.
     for address in ADDRESSES:
         with case(address):
-            named = markup([link(address, text("here"))])
+            named = markup([link(address, safe_text("here"))])
             shown = escaped(address)
             opening = f'<a href="{shown}" rel="noreferrer noopener" target="_blank">'
             assert named == f'<span>{opening}here</a><span class="address"> ({shown})</span></span>'
-            assert markup([link(address, text(address))]) == f"{opening}{shown}</a>"
+            assert markup([link(address, safe_text(address))]) == f"{opening}{shown}</a>"
     # An address that is not of the web, or that hides what it is, does not become a link. The texts of nodes
     # are those that a reader sees, in order.
     for address in OTHER:
         with case(address):
-            shown = markup([link(address, text("here"))])
+            shown = markup([link(address, safe_text("here"))])
             assert "<a" not in shown or "\u202e" not in shown
             assert "javascript:" not in shown.split("<a", 1)[-1].split(">", 1)[0]
             if "example.org/\u202e" not in address:
@@ -301,7 +300,7 @@ def test_markdown_becomes_elements() -> None:
     # An element that the script of the page cannot build is refused. A line break and a rule have no end tag.
     # The detail of a numbered list is its first number.
     with pytest.raises(AssertionError):
-        element("script", "", text("alert(1)"))
+        element("script", "", safe_text("alert(1)"))
     assert markup([element("p", "", "a", element("br", ""), "b"), element("hr", "")]) == "<p>a<br>b</p><hr>"
     assert markup([element("ol", "3", element("li", "", "c"))]) == '<ol start="3"><li>c</li></ol>'
 
@@ -324,7 +323,7 @@ class _Texts(HTMLParser):
 def test_markup_is_read_back_as_the_same_text(foreign: str, detail: str) -> None:
     """Any text between tags and in an attribute is read back as its safe text, and adds no element."""
     page = _Texts()
-    page.feed(markup([element("p", f"x{detail}", text(foreign))]))
+    page.feed(markup([element("p", f"x{detail}", safe_text(foreign))]))
     page.close()
     assert page.tags == ["p"]
     assert page.text == f"[x{safe_text(detail)}]{safe_text(foreign)}"
