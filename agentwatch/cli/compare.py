@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.cli.address import STDIN, Address, is_once, parse_address
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, say
+from agentwatch.cli.options import Options
+from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.parameters import ADDRESS, PATH, forced, stream_format
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.text.signs import MINUS
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
-    from agentwatch.cli.address import Address
-    from agentwatch.cli.options import Options
     from agentwatch.output.compare.comparison import Side
-    from agentwatch.output.compare.reports import Report
 
 _REDACTED = ("markdown", "html")
 """The formats that are made to be given away."""
@@ -79,38 +80,55 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
 
     A and B are addresses of sessions: see agentwatch --help.
     """
-    from agentwatch.cli.options import Options
-
     if not others and len(addresses) != 2:
         raise click.UsageError("name two sessions; several runs a side: compare A1 A2 --with B1 B2")
     if given["as_json"] and given["output_format"] not in (None, "json"):
         raise click.UsageError("--json excludes another --output-format")
-    output_format = "json" if given["as_json"] else given["output_format"]
-    if given["is_forced"] and given["output"] is None:
+    output_format = "json" if given["as_json"] else given["output_format"] or "text"
+    output, is_forced, every = given["output"], given["is_forced"], given["every"]
+    if is_forced and output is None:
         raise click.UsageError("--force needs -o")
-    a, b = (addresses, others) if others else (addresses[:1], addresses[1:])
-    chosen = {name: given[name] for name in ("output", "is_forced", "every", "is_raw")}
-    request = Request(a, b, output_format or "text", **chosen)
-    return run_compare(request, Options(format=given["format"], no_color=given["no_color"]))
+    from agentwatch.output.compare import comparison, reports
 
+    if given["no_color"]:
+        os.environ["NO_COLOR"] = "1"
+    sides = (addresses, others) if others else (addresses[:1], addresses[1:])
+    check_output(output, (*sides[0], *sides[1]), is_forced=is_forced)
+    named = [[_whole_session(words) for words in side] for side in sides]
+    check_output(output, [str(each.path) for side in named for each in side], is_forced=is_forced)
+    is_raw, progress = given["is_raw"] or output_format not in _REDACTED, ShownProgress()
+    opened = _open(named, Options(format=given["format"]).agent(), progress, is_raw=is_raw)
+    if isinstance(opened, int):
+        return opened
+    if len(opened.a) == len(opened.b) == 1:
+        progress.step("aligning the calls").show("…")
+        found = comparison.compare(opened.a[0], opened.b[0])
+        progress.clear()
+        if output_format == "json":
+            return _write_json(reports.json_pieces(found, every=every), output, is_forced=is_forced)
+        minus = MINUS if output_format == "html" else "-"
+        report = reports.report_of(found, *opened.addresses, every=every, minus=minus)
+    else:
+        several = comparison.compare_several(opened.a, opened.b)
+        if output_format == "json":
+            return _write_json([reports.several_json(several)], output, is_forced=is_forced)
+        report = reports.several_report(several)
+    if output_format == "text" and output in (None, STDOUT):
+        return print_lines(reports.text_lines(report, _width()))
+    masked = opened.masked if output_format in _REDACTED else []
+    match output_format:
+        case "markdown":
+            pieces = reports.markdown_pieces(report)
+        case "html":
+            from agentwatch.output.compare.html_report import page_pieces
 
-class Request(NamedTuple):
-    """What the command line asks for."""
-
-    a: tuple[str, ...]
-    """The addresses of the first side."""
-    b: tuple[str, ...]
-    """The addresses of the second side."""
-    output_format: str
-    """`text`, `json`, `markdown` or `html`."""
-    output: Path | None
-    """The file; `-` or None for stdout."""
-    is_forced: bool
-    """Whether the file may replace another one."""
-    every: bool
-    """Whether equal calls are listed too."""
-    is_raw: bool
-    """Whether secrets and personal data stay in a format that is made to be given away."""
+            pieces = page_pieces(report, masked)
+        case _:
+            pieces = (f"{line}\n".encode() for line in reports.text_lines(report, _width()))
+    write_file(output or STDOUT, pieces, replaces=is_forced)
+    for words in masked:
+        say(words)
+    return 0
 
 
 class _Opened(NamedTuple):
@@ -120,54 +138,6 @@ class _Opened(NamedTuple):
     """Their addresses, in the same order; empty for what can be read only once."""
     masked: list[str]
     """What was masked in each of them."""
-
-
-def run_compare(request: Request, options: Options) -> int:
-    """Write the comparison; the exit code is 0 whether or not the sessions differ."""
-    from agentwatch.output.compare.comparison import compare, compare_several
-    from agentwatch.output.compare.reports import json_pieces, report_of, several_json, several_report
-
-    if options.no_color:
-        os.environ["NO_COLOR"] = "1"
-    progress = ShownProgress()
-    opened = _open(request, options.agent(), progress)
-    if isinstance(opened, int):
-        return opened
-    if len(opened.a) == len(opened.b) == 1:
-        progress.step("aligning the calls").show("…")
-        comparison = compare(opened.a[0], opened.b[0])
-        progress.clear()
-        if request.output_format == "json":
-            return _write(request, json_pieces(comparison, every=request.every))
-        minus = MINUS if request.output_format == "html" else "-"
-        report = report_of(comparison, *opened.addresses, every=request.every, minus=minus)
-    else:
-        several = compare_several(opened.a, opened.b)
-        if request.output_format == "json":
-            return _write(request, [several_json(several)])
-        report = several_report(several)
-    code = _write_report(request, report, opened.masked)
-    for words in opened.masked:
-        say(words)
-    return code
-
-
-def _write_report(request: Request, report: Report, masked: list[str]) -> int:
-    from agentwatch.cli.output import STDOUT
-    from agentwatch.output.compare.reports import text_lines
-
-    match request.output_format:
-        case "markdown":
-            from agentwatch.output.compare.reports import markdown_pieces
-
-            return _write_file(request, markdown_pieces(report))
-        case "html":
-            from agentwatch.output.compare.html_report import page_pieces
-
-            return _write_file(request, page_pieces(report, masked))
-    if request.output in (None, STDOUT):
-        return print_lines(text_lines(report, _width()))
-    return _write_file(request, (f"{line}\n".encode() for line in text_lines(report)))
 
 
 def _width() -> int:
@@ -180,46 +150,28 @@ def _width() -> int:
     return max(get_terminal_size((WIDTH, 0)).columns, WIDTH)
 
 
-def _write(request: Request, pieces: Iterable[bytes]) -> int:
-    from agentwatch.cli.output import STDOUT
-
-    if request.output in (None, STDOUT):
+def _write_json(pieces: Iterable[bytes], output: Path | None, *, is_forced: bool) -> int:
+    if output in (None, STDOUT):
         return print_json(pieces)
-
-    def lines() -> Iterator[bytes]:
-        yield from pieces
-        yield b"\n"
-
-    return _write_file(request, lines())
-
-
-def _write_file(request: Request, pieces: Iterable[bytes]) -> int:
-    from agentwatch.cli.output import STDOUT, write_file
-
-    write_file(request.output or STDOUT, pieces, replaces=request.is_forced)
+    write_file(output, chain(pieces, [b"\n"]), replaces=is_forced)
     return 0
 
 
-def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Opened | int:
+def _open(
+    named: Sequence[Sequence[Address]], agent: Agent | None, progress: ShownProgress, *, is_raw: bool
+) -> _Opened | int:
     """Open all sessions; of a stream of no known agent, return the exit code."""
-    from agentwatch.cli.address import is_once
     from agentwatch.cli.export import open_session
-    from agentwatch.cli.output import check_output
     from agentwatch.output.compare.comparison import side_of
     from agentwatch.output.export.exported import Wanted
     from agentwatch.output.redact.mask import Masks
 
-    check_output(request.output, (*request.a, *request.b), is_forced=request.is_forced)
-    addresses = [[_whole_session(words) for words in side] for side in (request.a, request.b)]
-    paths = [str(address.path) for side in addresses for address in side]
-    check_output(request.output, paths, is_forced=request.is_forced)
-    streams = [_stream(address.path) for side in addresses for address in side if is_once(address.path)]
+    streams = [_stream(each.path) for side in named for each in side if is_once(each.path)]
     if len(streams) > len(set(streams)):
         raise Fault("only one session can be read from stdin, or from the same pipe", USAGE)
-    is_raw = request.is_raw or request.output_format not in _REDACTED
     opened, masks = _Opened([], [], [], []), Masks()
-    for letter, each, sides in (("A", addresses[0], opened.a), ("B", addresses[1], opened.b)):
-        for nth, address in enumerate(each, 1):
+    for letter, side, sides in (("A", named[0], opened.a), ("B", named[1], opened.b)):
+        for nth, address in enumerate(side, 1):
             session = open_session(address, Wanted(is_raw=is_raw, masks=masks), agent, progress)
             if isinstance(session, int):
                 return session
@@ -227,22 +179,17 @@ def _open(request: Request, agent: Agent | None, progress: ShownProgress) -> _Op
             sides.append(side_of(session.name, session.feed))
             progress.clear()
             opened.addresses.append("" if is_once(address.path) else address.words)
-            if request.output_format in _REDACTED:
-                name = f"{letter}{nth}" if len(each) > 1 else letter
-                opened.masked.append(f"{name}: {session.masked or 'nothing was redacted (--raw)'}")
+            name = f"{letter}{nth}" if len(side) > 1 else letter
+            opened.masked.append(f"{name}: {session.masked or 'nothing was redacted (--raw)'}")
     return opened
 
 
 def _stream(path: Path) -> tuple[int, int]:
-    from agentwatch.cli.address import STDIN
-
     status = os.fstat(0) if path == STDIN else os.stat(path)
     return status.st_dev, status.st_ino
 
 
 def _whole_session(words: str) -> Address:
-    from agentwatch.cli.address import parse_address
-
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"compare takes whole sessions, not a moment of one: {address.session}", USAGE)

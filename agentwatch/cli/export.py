@@ -11,13 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.cli.address import Address, is_once, open_reader, parse_address
 from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.messages import ShownProgress, say
+from agentwatch.cli.options import Options
+from agentwatch.cli.output import STDOUT, check_output, descriptor, owner_of, write_file, write_times
 from agentwatch.cli.parameters import ADDRESS, PATH, as_moment, forced, stream_format, together
+from agentwatch.recording.store import SessionFiles
+from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
-    from agentwatch.cli.address import Address
-    from agentwatch.cli.messages import ShownProgress
     from agentwatch.output.export.clip import Range
     from agentwatch.output.export.exported import Exported, Wanted
     from agentwatch.output.export.exporters import Choices, Exporter, Sender
@@ -120,82 +125,69 @@ def export(address: str, **given: Any) -> int:
     A recording may be a part of the session: FILE#3..#9 or FILE@+10s..+90s.
     """
     from agentwatch.analysis.moments import Asked
-    from agentwatch.cli.address import parse_address
-    from agentwatch.cli.options import Options
-    from agentwatch.cli.output import check_output
     from agentwatch.output.export.exported import Wanted
-    from agentwatch.output.export.exporters import Choices
+    from agentwatch.output.export.exporters import Choices, Sender
 
     exporter, output, is_forced, is_raw = (given[x] for x in ("exporter", "output", "is_forced", "is_raw"))
     if output is None and is_forced:
         raise click.UsageError("--force needs -o: without it, the file is always new")
     check_output(output, [address], is_forced=is_forced, has_times=exporter is None)
     begin, until, only = given["begin"], given["until"], given["only"]
+    agent = Options(format=given["format"]).agent()
     if exporter is None:
         if begin is not None or until is not None or only:
             raise click.UsageError(
                 "--to recording takes a part as FILE#3..#9; it excludes --from, --until, --only"
             )
-        agent = Options(format=given["format"]).agent()
         return _export_recording(address, output, agent, is_raw=is_raw, is_forced=is_forced)
     parsed = parse_address(address)
     if parsed.moment is not None:
         raise click.UsageError("export takes a whole recording; --from and --until choose a part of it")
     choices = Choices(**{name: given[name] for name in ("max_bytes", "max_idle", "content")})
-    request = _Request(parsed, Wanted(Asked(begin, until), only, is_raw), choices, output, is_forced)
-    agent = Options(format=given["format"]).agent()
-    return _export(request, exporter, agent)
+    wanted = Wanted(Asked(begin, until), only, is_raw)
+    if not isinstance(exporter, Sender):
+        return _export(parsed, wanted, exporter, choices, output, agent, is_forced=is_forced)
+    if output is not None:
+        raise Fault(f"--to {exporter.name} sends the session; it takes no -o", USAGE)
+    return _send(parsed, wanted, exporter, choices, agent)
 
 
-class _Request(NamedTuple):
-    """What the command line asks for."""
-
-    address: Address
-    wanted: Wanted
-    choices: Choices
-    output: Path | None
-    """The file; `-` for stdout; None for a new file in the working directory."""
-    is_forced: bool
-    """Whether the file may replace another one."""
-
-
-def _export(request: _Request, exporter: Exporter | Sender, agent: Agent | None) -> int:
+def _export(
+    address: Address,
+    wanted: Wanted,
+    exporter: Exporter,
+    choices: Choices,
+    output: Path | None,
+    agent: Agent | None,
+    *,
+    is_forced: bool,
+) -> int:
     """Write the export, and report on stderr what was written and masked."""
-    from agentwatch.cli.messages import ShownProgress, say
-    from agentwatch.cli.output import STDOUT, check_output, write_file
-    from agentwatch.output.export.exporters import Sender
-
     progress = ShownProgress()
-    if isinstance(exporter, Sender):
-        return _send(request, exporter, agent, progress)
-    check_output(request.output, [str(request.address.path)], is_forced=request.is_forced)
-    session = open_session(request.address, request.wanted, agent, progress)
+    check_output(output, [str(address.path)], is_forced=is_forced)
+    session = open_session(address, wanted, agent, progress)
     if isinstance(session, int):
         return session
-    path = request.output or _new_file(session.name, exporter.suffix)
-    choices = request.choices._replace(progress=progress.step("writing"))
+    path = output or _new_file(session.name, exporter.suffix)
+    choices = choices._replace(progress=progress.step("writing"))
     try:
-        size = write_file(path, exporter.write(session, choices), replaces=request.is_forced)
+        size = write_file(path, exporter.write(session, choices), replaces=is_forced)
     finally:
         progress.clear()
-    is_limited = request.choices.max_bytes is not None
+    is_limited = choices.max_bytes is not None
     say("; ".join(_report(session, None if path == STDOUT else path, size, is_limited=is_limited)))
     return 0
 
 
-def _send(request: _Request, sender: Sender, agent: Agent | None, progress: ShownProgress) -> int:
+def _send(address: Address, wanted: Wanted, sender: Sender, choices: Choices, agent: Agent | None) -> int:
     """Send the session, and report on stderr what was sent and masked."""
-    from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault
-    from agentwatch.cli.messages import say
-
-    if request.output is not None:
-        raise Fault(f"--to {sender.name} sends the session; it takes no -o", USAGE)
     sender.check()
-    session = open_session(request.address, request.wanted, agent, progress)
+    progress = ShownProgress()
+    session = open_session(address, wanted, agent, progress)
     if isinstance(session, int):
         return session
     try:
-        sent = sender.send(session, request.choices._replace(progress=progress.step("sending")))
+        sent = sender.send(session, choices._replace(progress=progress.step("sending")))
     finally:
         progress.clear()
     say("; ".join((sent.words, *_report(session, None, 0))))
@@ -208,11 +200,7 @@ def open_session(
     """Return the part of a session that is exported; of a stream of no known agent, the exit code."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.analysis.status import unknown_agent
-    from agentwatch.base.faults import USAGE, Fault, cannot_create
-    from agentwatch.cli.address import is_once, open_reader
-    from agentwatch.cli.messages import say
     from agentwatch.output.export.exported import exported
-    from agentwatch.recording.store import SessionFiles
 
     is_stream = is_once(address.path)
     name = "session" if is_stream else address.name
@@ -235,8 +223,6 @@ def open_session(
 
 def _new_file(name: str, suffix: str) -> Path:
     """Return the path of a new file for the export of a recording: `demo.html`, then `demo-2.html`."""
-    from agentwatch.cli.output import owner_of
-
     stem = _UNFIT.sub("_", name.removesuffix(".gz").rsplit(".", 1)[0] or "session")[:100]
     names = [f"{stem}{suffix}", *(f"{stem}-{number}{suffix}" for number in range(2, _MOST_COPIES))]
     return next(
@@ -247,8 +233,6 @@ def _new_file(name: str, suffix: str) -> Path:
 
 def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool = False) -> Iterator[str]:
     """Yield what was written, and what was masked. With a limited size, some calls may be left out."""
-    from agentwatch.text.amounts import byte_size, plural
-
     if path is not None:
         calls = plural(sum(session.outcomes().values()), "call")
         yield f"wrote {path} ({byte_size(size)}, {f'as many of {calls} as fit' if is_limited else calls})"
@@ -260,10 +244,6 @@ def _export_recording(
 ) -> int:
     """Write a recording of a session or of a part of it, and its times beside a file; report on stderr what
     was written and masked."""
-    from agentwatch.cli.address import is_once
-    from agentwatch.cli.messages import say
-    from agentwatch.cli.output import check_output, descriptor, write_file, write_times
-
     address, wanted = parse_range(words)
     check_output(output, [str(address.path)], is_forced=is_forced, has_times=True)
     if wanted is None and is_raw:
@@ -276,8 +256,6 @@ def _export_recording(
     size = write_file(path, _pieces(made.fd), replaces=is_forced)
     report = made.report
     if descriptor(path) is None:
-        from agentwatch.text.amounts import byte_size
-
         write_times(path, made.times, replaces=is_forced)
         report = (f"wrote {path} ({byte_size(size)}, {made.length})", *report)
     say("; ".join(report))
@@ -298,11 +276,7 @@ class _Made(NamedTuple):
 
 def _redacted(address: Address) -> _Made:
     """Return the same recording without secrets and personal data. Its agent need not be known."""
-    from agentwatch.base.faults import cannot_create
-    from agentwatch.cli.address import open_reader
-    from agentwatch.cli.messages import ShownProgress
     from agentwatch.output.redact.recording import redacted
-    from agentwatch.text.amounts import plural
 
     progress = ShownProgress()
     try:
@@ -329,11 +303,8 @@ def _times(copy: Redacted) -> Iterator[tuple[int, int]]:
 def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bool) -> _Made | int:
     """Return a part of a session as a recording; of a stream of no known agent, the exit code."""
     from agentwatch.analysis.moments import Problem
-    from agentwatch.base.faults import USAGE, Fault, cannot_create
-    from agentwatch.cli.messages import ShownProgress
     from agentwatch.output.export.clip import clip, range_of
     from agentwatch.output.export.exported import Wanted
-    from agentwatch.text.amounts import plural
 
     session = open_session(address, Wanted(wanted.asked(), is_raw=is_raw), agent, ShownProgress())
     if isinstance(session, int):
@@ -356,8 +327,6 @@ def parse_range(words: str) -> tuple[Address, Range | None]:
     """Return the session and the two moments that the user has typed; None for the whole session. Raise
     `Fault` if the words name a single moment."""
     from agentwatch.analysis.moments import CallEnd, Problem, parse
-    from agentwatch.base.faults import USAGE, Fault
-    from agentwatch.cli.address import parse_address
     from agentwatch.output.export.clip import Range
 
     before, dots, after = words.rpartition(_TO)

@@ -37,18 +37,6 @@ _MOST_ID = 25
 """The length of the stems that agentwatch gives. A longer beginning of an id is not shown."""
 
 
-class Pruning(NamedTuple):
-    """What `--prune` does."""
-
-    older_ms: int | None
-    """The age from which recordings are deleted, in milliseconds; None for the one in the settings."""
-    keeps_bookmarked: bool
-    is_sure: bool
-    """Whether they are deleted without a question."""
-    is_dry: bool
-    """Whether nothing is deleted, nor asked."""
-
-
 def _known_agents(_ctx: click.Context, option: click.Parameter, names: tuple[str, ...]) -> frozenset[str]:
     return _known(option, names, agent_names()) if names else frozenset()
 
@@ -136,57 +124,24 @@ _indexing = click.option(
 @printed_colour
 def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
     """List the sessions on this machine or on others, newest first."""
-    check_here(given, machines)
-
-    if is_indexing(given, as_json=as_json):
+    for option, is_given in (("--prune", given["is_pruned"]), ("--index", given["is_indexed"])):
+        if is_given and machines:
+            raise click.UsageError(f"{option} is about this machine; it excludes MACHINE")
+    if given.pop("is_indexed"):
+        if as_json or any(value for value in given.values() if value != frozenset()):
+            raise click.UsageError("--index excludes other options: it holds all sessions")
         from agentwatch.cli.stats import update_index
 
         return update_index()
-    if (asked := pruning_of(given, as_json=as_json)) is not None:
-        return prune(asked)
-    return list_sessions(wanted_of(given), machines, as_json=as_json)
-
-
-def wanted_of(given: dict[str, Any]) -> Wanted:
-    """Return which sessions are printed."""
-    return Wanted(**{name: given[name] for name in Wanted._fields})
-
-
-def pruning_of(given: dict[str, Any], *, as_json: bool) -> Pruning | None:
-    """Return what `--prune` does; None if it is not given."""
-    beside = {
-        "--older": given["older_ms"] is not None,
-        "--keep-bookmarked": given["keep_bookmarked"],
-        "--dry-run": given["dry_run"],
-        "--yes": given["yes"],
-    }
-    if not given["is_pruned"]:
-        for name, is_given in beside.items():
-            if is_given:
-                raise click.UsageError(f"{name} needs --prune")
-        return None
-    listing = ("shows_all", "agents", "states", "repo")
-    if as_json or any(given[name] for name in listing) or given["since_ms"] is not None:
-        raise click.UsageError("--prune chooses recordings by --older and --keep-bookmarked only")
-    if given["yes"] and given["dry_run"]:
-        raise click.UsageError("--yes excludes --dry-run")
-    return Pruning(given["older_ms"], given["keep_bookmarked"], given["yes"], given["dry_run"])
-
-
-def check_here(given: dict[str, Any], machines: tuple[str, ...]) -> None:
-    """Check that an option about the files of this machine is given without a MACHINE."""
-    for name, is_given in (("--prune", given["is_pruned"]), ("--index", given["is_indexed"])):
-        if is_given and machines:
-            raise click.UsageError(f"{name} is about this machine; it excludes MACHINE")
-
-
-def is_indexing(given: dict[str, Any], *, as_json: bool) -> bool:
-    """Return whether the index is updated."""
-    if given.pop("is_indexed") is False:
-        return False
-    if as_json or any(value for value in given.values() if value != frozenset()):
-        raise click.UsageError("--index excludes other options: it holds all sessions")
-    return True
+    wanted = Wanted(**{name: given.pop(name) for name in Wanted._fields})
+    if given.pop("is_pruned"):
+        if as_json or wanted != Wanted():
+            raise click.UsageError("--prune chooses recordings by --older and --keep-bookmarked only")
+        return prune(**given)
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise click.UsageError(f"--{name.removesuffix('_ms').replace('_', '-')} needs --prune")
+    return list_sessions(wanted, machines, as_json=as_json)
 
 
 def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> int:
@@ -430,16 +385,18 @@ def _common(first: str, second: str) -> int:
     return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
 
 
-def prune(asked: Pruning) -> int:
-    """Print the recordings of our own that are older, and delete them if that is confirmed.
+def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bool) -> int:
+    """Print the recordings of our own that are older than an age, or else the one in the settings, and delete
+    them if that is confirmed.
 
     Without `--yes`, it asks on a terminal, and elsewhere deletes nothing. The exit code is 74 if one of them
     cannot be deleted.
     """
+    if yes and dry_run:
+        raise click.UsageError("--yes excludes --dry-run")
     from agentwatch.recording.saved_sessions import prunable
     from agentwatch.recording.store import sessions_folder
 
-    older_ms = asked.older_ms
     if older_ms is None:
         from agentwatch.cli.config_file import read_keep_ms
 
@@ -450,7 +407,7 @@ def prune(asked: Pruning) -> int:
         )
     before_ms = now_ms() - older_ms
     try:
-        found = prunable(before_ms, keep_bookmarked=asked.keeps_bookmarked)
+        found = prunable(before_ms, keep_bookmarked=keep_bookmarked)
     except OSError as error:
         raise cannot_open(sessions_folder(), error) from None
     code = print_lines(map(_line, found.sessions))
@@ -459,8 +416,8 @@ def prune(asked: Pruning) -> int:
         say("no recording of agentwatch is that old")
         return code
     words = f"{plural(len(found.sessions), 'recording')}, {byte_size(found.size)}"
-    if asked.is_dry or code or not (asked.is_sure or confirmed(f"Delete {words}?")):
-        hint = "" if asked.is_dry else "; --yes deletes them"
+    if dry_run or code or not (yes or confirmed(f"Delete {words}?")):
+        hint = "" if dry_run else "; --yes deletes them"
         say(f"nothing was deleted: {words} would be{hint}")
         return code
     return _delete(found)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agentwatch.cli import sessions as command
-from agentwatch.cli.sessions import Pruning
 from agentwatch.recording.write_lock import hold
 from tests.builders.machine.rows import MARKED, names, save
 from tests.conftest import case
@@ -88,7 +87,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
         saved = os.dup(0)
         os.dup2(reading, 0)
         try:
-            command.prune(Pruning(30 * DAY_MS, keeps_bookmarked=False, is_sure=False, is_dry=False))
+            command.prune(older_ms=30 * DAY_MS, keep_bookmarked=False, dry_run=False, yes=False)
         finally:
             os.dup2(saved, 0)
             os.close(saved)
@@ -120,7 +119,7 @@ def test_what_cannot_be_deleted_is_reported(
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "unlink", refused)
-        code = command.prune(Pruning(30 * DAY_MS, keeps_bookmarked=False, is_sure=True, is_dry=False))
+        code = command.prune(older_ms=30 * DAY_MS, keep_bookmarked=False, dry_run=False, yes=True)
     assert code == 74
     expected = [f"agentwatch: cannot delete {path}: permission denied" for path in paths]
     assert capfd.readouterr().err.splitlines() == [*expected, "agentwatch: deleted 0 recordings, 0 B"]
