@@ -14,8 +14,11 @@ import click
 
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault, reading
+from agentwatch.cli.address import STDIN, Address, parse_address, source_at
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, in_runner, printable, say, xml_without_commands
+from agentwatch.cli.options import Options
+from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.parameters import ADDRESS, PATH, forced, printed_colour, since, stream_format, together
 from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.session.events import Outcome
@@ -25,7 +28,6 @@ from agentwatch.text.safe import safe_line
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
     from agentwatch.agents.session_entry import SessionEntry
-    from agentwatch.cli.address import Address
     from agentwatch.feed.feed import Feed
     from agentwatch.recording.lines import LineReader
     from agentwatch.rules.check.judge import Checked, Judge
@@ -125,67 +127,52 @@ _starting = together(
 @stream_format
 def check(addresses: tuple[str, ...], **given: Any) -> int:
     """Check recordings by rules: exit 1 if one is broken, else 0."""
-    from agentwatch.cli.options import Options
-
     agent = Options(format=given["format"]).agent()
-    rules = RuleOptions(given["files"], given["forbids"], given["requires"], given["limits"])
-    output_format = "json" if given["as_json"] else given["output_format"]
-    starter = given["starter"]
+    rules = [given[name] for name in ("files", "forbids", "requires", "limits")]
+    output, is_forced, starter = given["output"], given["is_forced"], given["starter"]
+    output_format, since_ms = "json" if given["as_json"] else given["output_format"], given["since_ms"]
     if given["is_init"] or starter is not None:
         if starter is not None and (given["is_init"] or addresses):
             raise click.UsageError("--starter takes -o, and neither --init nor an ADDRESS")
-        if any(rules) or len(addresses) > 1 or given["since_ms"] is not None:
+        if any(rules) or len(addresses) > 1 or since_ms is not None:
             raise click.UsageError("--init takes one ADDRESS or none, -o and --format")
-        if given["is_forced"] and given["output"] is None:
+        if is_forced and output is None:
             raise click.UsageError("--force needs -o")
         if starter is not None:
-            return write_set(starter, given["output"], is_forced=given["is_forced"])
-        words = addresses[0] if addresses else ""
-        return write_starter(words, given["output"], agent, is_forced=given["is_forced"])
-    if given["output"] is not None or given["is_forced"]:
+            return _write(_shipped(starter), output, is_forced=is_forced)
+        return write_starter(addresses[0] if addresses else "", output, agent, is_forced=is_forced)
+    if output is not None or is_forced:
         raise click.UsageError("-o and --force need --init or --starter")
     if given["explains"] and output_format != "text":
         raise click.UsageError("--explain needs --output-format text; the other formats always contain it")
-    checked_rules = rules.rules()
-    if given["since_ms"] is not None:
-        if (
-            addresses
-            or given["waits"]
-            or given["is_strict"]
-            or given["explains"]
-            or output_format not in ("text", "json")
-        ):
+    checked_rules = _rules_of(*rules)
+    switches = {name: given[name] for name in ("waits", "explains", "is_strict")}
+    if since_ms is not None:
+        if addresses or any(switches.values()) or output_format not in ("text", "json"):
             raise click.UsageError("--since takes rules and --json; it finds the sessions itself")
-        return try_rules(checked_rules, given["since_ms"], as_json=output_format == "json")
+        return try_rules(checked_rules, since_ms, as_json=output_format == "json")
     if not addresses:
         raise click.UsageError("name at least one ADDRESS; - is stdin")
-    switches = {name: given[name] for name in ("waits", "explains", "is_strict")}
     return run_check(addresses, checked_rules, agent, output_format, **switches)
 
 
-class RuleOptions(NamedTuple):
-    """The rules that the command line gives."""
+def _rules_of(
+    files: Sequence[Path], forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]
+) -> list[Rule]:
+    """Return the rules that the command line gives. A `require` or `limit` of an option replaces the same one
+    of a file. Raise `Fault` if there is no rule, or a rule cannot be read."""
+    from agentwatch.rules.check.kinds import by_options, merged
+    from agentwatch.rules.check.rule_file import read_rules
+    from agentwatch.rules.language.errors import RuleError
 
-    files: Sequence[Path] = ()
-    forbids: Sequence[str] = ()
-    requires: Sequence[str] = ()
-    limits: Sequence[str] = ()
-
-    def rules(self) -> list[Rule]:
-        """Return all rules. A `require` or `limit` of an option replaces the same one of a file. Raise
-        `Fault` if there is no rule, or a rule cannot be read."""
-        from agentwatch.rules.check.kinds import by_options, merged
-        from agentwatch.rules.check.rule_file import read_rules
-        from agentwatch.rules.language.errors import RuleError
-
-        found = [rule for path in self.files for rule in read_rules(path)]
-        try:
-            found = merged([*found, *by_options(self.forbids, self.requires, self.limits)])
-        except RuleError as error:
-            raise Fault(error.reason, USAGE) from None
-        if not found:
-            raise Fault(_NO_RULES, USAGE)
-        return found
+    found = [rule for path in files for rule in read_rules(path)]
+    try:
+        found = merged([*found, *by_options(forbids, requires, limits)])
+    except RuleError as error:
+        raise Fault(error.reason, USAGE) from None
+    if not found:
+        raise Fault(_NO_RULES, USAGE)
+    return found
 
 
 def run_check(
@@ -214,7 +201,11 @@ def run_check(
     for words in addresses:
         try:
             address = whole_address(words, waits=waits)
-            checked.append(_judge_recording(address, rules, agent, progress.step("checking"), waits=waits))
+            began, step = time.monotonic(), progress.step("checking")
+            with open_judged(address, rules, agent, step, waits=waits) as (feed, judge, is_live):
+                judgements = judge.judgements()
+            seconds, session = time.monotonic() - began, feed.session
+            checked.append(Checked(words, judgements, len(session.calls), session.format, seconds, is_live))
         except Fault as fault:
             progress.clear()
             say(str(fault))
@@ -235,8 +226,6 @@ def run_check(
 
 def whole_address(words: str, *, waits: bool = False) -> Address:
     """Return the address of a whole recording."""
-    from agentwatch.cli.address import parse_address
-
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"check judges a whole recording, not a moment of it: {address.session}", USAGE)
@@ -259,17 +248,13 @@ def _print(checked: Sequence[Checked], output_format: str, code: int, *, explain
         return print_json([json_line(checked, code)])
     if output_format == "junit":
         document = junit_document(checked)
-        return _print_document((xml_without_commands(document) if in_runner() else document) + b"\n")
-    if output_format == "github":
+        document = xml_without_commands(document) if in_runner() else document
+    elif output_format == "github":
         lines = [*github_commands(checked), *([printable(verdict(checked))] if checked else [])]
-        return _print_document("".join(f"{line}\n" for line in lines).encode())
-    return print_lines(explained(checked) if explains else text_lines(checked))
-
-
-def _print_document(data: bytes) -> int:
-    from agentwatch.cli.output import STDOUT, write_file
-
-    write_file(STDOUT, [data], replaces=False)
+        document = "\n".join(lines).encode()
+    else:
+        return print_lines(explained(checked) if explains else text_lines(checked))
+    write_file(STDOUT, [document, b"\n"] if document else [], replaces=False)
     return 0
 
 
@@ -280,26 +265,6 @@ class _Opened(NamedTuple):
     """Whether the recording is still being written, and is read up to its present end."""
     is_written: Callable[[Session], bool] | None = None
     """Returns whether the file is still being written; None if something marks its end."""
-
-
-def _judge_recording(
-    address: Address,
-    rules: Sequence[Rule],
-    agent: Agent | None,
-    progress: Callable[[int, int], None],
-    *,
-    waits: bool,
-) -> Checked:
-    """Read a recording to its end and judge it. `agent` is None to detect it. `progress` is called with the
-    number of bytes read and the number of all bytes. `waits` says whether a recording that is still being
-    written is followed to its end."""
-    from agentwatch.rules.check.judge import Checked
-
-    began = time.monotonic()
-    with open_judged(address, rules, agent, progress, waits=waits) as (feed, judge, is_live):
-        session, judgements = feed.session, judge.judgements()
-    seconds = time.monotonic() - began
-    return Checked(address.words, judgements, len(session.calls), session.format, seconds, is_live)
 
 
 @contextmanager
@@ -313,9 +278,10 @@ def open_judged(
 ) -> Iterator[tuple[Feed, Judge, bool]]:
     """Return the feed of a recording that was read to its end, its judge, and whether it is still written.
 
-    The recording is open until the end of the block. Arguments and faults are those of `_judge_recording`.
+    The recording is open until the end of the block. `agent` is None to detect it. `progress` is called with
+    the number of bytes read and the number of all bytes. `waits` says whether a recording that is still being
+    written is followed to its end.
     """
-    from agentwatch.cli.address import STDIN
     from agentwatch.feed.feed import Feed
     from agentwatch.recording.acts import SessionActs
     from agentwatch.rules.check.judge import Judge
@@ -342,7 +308,6 @@ def _open(address: Address, *, waits: bool) -> _Opened:
     """Open a recording; report on stderr if it is still being written and `waits` is not set."""
     from agentwatch.agents.opening import saved_source
     from agentwatch.agents.own_files import is_still_written
-    from agentwatch.cli.address import STDIN, source_at
     from agentwatch.recording.saved import SavedGrowth
 
     path = address.path
@@ -493,7 +458,6 @@ def _judge_session(
 def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_forced: bool) -> int:
     """Write a file of rules. `words` are empty for rules that suit many sessions. `output` is None for
     stdout. `agent` is None to detect it."""
-    from agentwatch.cli.output import check_output
     from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 
     if words:
@@ -509,22 +473,18 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
     return _write("".join(f"{printable(line)}\n" for line in lines).encode(), output, is_forced=is_forced)
 
 
-def write_set(name: str, output: Path | None, *, is_forced: bool) -> int:
-    """Write a set of rules that is shipped, and return the exit code; arguments as of `write_starter`. Raise
-    `Fault` if the name of the set is unknown, or the file cannot be written."""
+def _shipped(name: str) -> bytes:
+    """Return the file of a set of rules that is shipped."""
     from agentwatch.rules.check.rule_file import starter_path
     from agentwatch.rules.language.errors import RuleError
 
     try:
-        data = starter_path(name).read_bytes()
+        return starter_path(name).read_bytes()
     except RuleError as error:
         raise Fault(f"--starter: {error.reason}", USAGE) from None
-    return _write(data, output, is_forced=is_forced)
 
 
 def _write(data: bytes, output: Path | None, *, is_forced: bool) -> int:
-    from agentwatch.cli.output import STDOUT, check_output, write_file
-
     check_output(output, [], is_forced=is_forced)
     path = STDOUT if output is None else output
     write_file(path, [data], replaces=is_forced)

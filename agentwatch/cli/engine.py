@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,12 +38,7 @@ _DAY = 86_400
 _LONGEST_DAYS = 366
 _MOST_PUBLISHERS = 5
 _CARD_SECONDS = 5.0
-Asked = tuple[str, Path | None, Path | None]
-"""The address or the name of an engine, a file with credentials, and the certificates of an authority."""
-
-
 NO_JETSTREAM = "JetStream is off: add `jetstream {}` to the server's configuration, or start it with -js"
-
 _DENIED = "this user may not do that; log in as the administrator, for example as nats://admin@HOST"
 
 
@@ -109,9 +104,9 @@ def init(
 ) -> int:
     """Make the streams, and print the permissions for all users."""
     check_limits(max_bytes, None)
-    shown = Users(publishers or ("ci",), watchers or ("watcher",))
-    check_users(shown)
-    found = login((address, credentials, ca))
+    publishers, watchers = publishers or ("ci",), watchers or ("watcher",)
+    _check_users(publishers, watchers)
+    found = login(address, credentials, ca)
     with administrator(found) as opened:
         server = opened.server()
         if not server.has_jetstream:
@@ -121,7 +116,7 @@ def init(
         for warning in warnings(server, found):
             say(f"{found.address}: {warning}")
         done = _made(opened, None if replicas is None else int(replicas), max_bytes)
-    return print_lines([*done, *_EXPLANATION.splitlines(), *_configuration(shown)])
+    return print_lines([*done, *_EXPLANATION.splitlines(), *_configuration(publishers, watchers)])
 
 
 @engine.command()
@@ -129,7 +124,7 @@ def init(
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def check(address: str, credentials: Path | None, ca: Path | None, *, as_json: bool) -> int:
     """Print the version, the streams and how full they are."""
-    asked = login((address, credentials, ca))
+    asked = login(address, credentials, ca)
     with administrator(asked) as opened:
         found = _found(asked, opened)
     if not as_json:
@@ -147,16 +142,17 @@ def limits(
     address: str, credentials: Path | None, ca: Path | None, *, max_bytes: int | None, age_ms: int | None
 ) -> int:
     """Print the limits of the streams, or change them."""
-    from agentwatch.remote.engine import CARD_STREAM
+    from agentwatch.remote.engine import CARD_STREAM, STREAM
 
     check_limits(max_bytes, age_ms)
-    with administrator(login((address, credentials, ca))) as opened:
+    with administrator(login(address, credentials, ca)) as opened:
         chunks, cards = _streams(opened)
         if max_bytes is not None:
             check_size(max_bytes, chunks)
         age = None if age_ms is None else age_ms // 1000
         if max_bytes is not None or age is not None:
-            _change(opened, max_bytes, age)
+            with _fitting():
+                opened.change(STREAM, max_bytes=max_bytes, max_age=age)
         if age is not None and cards.max_age is not None and age > cards.max_age:
             opened.change(CARD_STREAM, max_age=age)  # the bytes of a session without a card cannot be found
         return print_lines(lines_of(*_streams(opened)))
@@ -179,45 +175,46 @@ def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login:
     return run_ship(sessions, to, given_in(login), ships_all=ships_all)
 
 
-class Users(NamedTuple):
-    """The users whose permissions are to be printed."""
-
-    publishers: Sequence[str]
-    watchers: Sequence[str]
-
-
-def check_users(users: Users) -> None:
+def _check_users(publishers: Sequence[str], watchers: Sequence[str]) -> None:
     """Check the names of users."""
     from agentwatch.remote.engine import is_publisher
     from agentwatch.remote.nats.administration import can_watch
 
-    for name in users.publishers:
+    for name in publishers:
         if not is_publisher(name):
             raise Fault("--publisher: a name has the characters a-z, 0-9 and -, and at most 63", USAGE)
-    for name in users.watchers:
+    for name in watchers:
         if not can_watch(name):
             raise Fault("--watcher: a name has letters, digits, - and _, and at most 63", USAGE)
-    names = [_ADMINISTRATOR, *users.publishers, *users.watchers]
+    names = [_ADMINISTRATOR, *publishers, *watchers]
     if len(set(names)) < len(names):
         raise Fault(f"a user is named twice; {_ADMINISTRATOR} is the administrator", USAGE)
 
 
 def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) -> list[str]:
     """Make the streams, and return a comment for each about what was done."""
-    from agentwatch.remote.engine import RemoteError, Trouble
     from agentwatch.remote.nats.administration import STREAMS
 
     before = {name: opened.stream(name) for name in STREAMS}
     chunks, _ = before.values()
     if chunks is not None and max_bytes is not None:
         check_size(max_bytes, chunks)
-    try:
+    with _fitting() if max_bytes is not None else nullcontext():
         opened.make(before, replicas=replicas, max_bytes=max_bytes)
+    return [f"# {_report(name, before[name], opened.stream(name))}" for name in STREAMS]
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """Report a limit of bytes that is larger than what is there."""
+    from agentwatch.remote.engine import RemoteError, Trouble
+
+    try:
+        yield
     except RemoteError as error:
-        if error.trouble is not Trouble.FULL or max_bytes is None:
+        if error.trouble is not Trouble.FULL:
             raise
         raise Fault(f"--max-bytes: {TOO_MUCH} ({error})", USAGE) from None
-    return [f"# {_report(name, before[name], opened.stream(name))}" for name in STREAMS]
 
 
 def _report(name: str, before: Stream | None, now: Stream | None) -> str:
@@ -238,15 +235,15 @@ def _report(name: str, before: Stream | None, now: Stream | None) -> str:
     return f"{name}: {done}; {words}"
 
 
-def _configuration(users: Users) -> Iterator[str]:
+def _configuration(publishers: Sequence[str], watchers: Sequence[str]) -> Iterator[str]:
     from agentwatch.remote.nats.administration import of_publisher, of_watcher, user_block
 
     yield "authorization {"
     yield "  users: ["
     yield f'    {{ user: "{_ADMINISTRATOR}", password: {_variable(_ADMINISTRATOR)} }}'
-    for name in users.publishers:
+    for name in publishers:
         yield from _indented(user_block(name, of_publisher(name), _variable(name)))
-    for name in users.watchers:
+    for name in watchers:
         yield from _indented(user_block(name, of_watcher(name), _variable(name)))
     yield "  ]"
     yield "}"
@@ -259,17 +256,6 @@ def _variable(user: str) -> str:
 
 def _indented(block: str) -> Iterator[str]:
     return (f"    {line}" for line in block.splitlines())
-
-
-def _change(opened: Administrator, max_bytes: int | None, age: int | None) -> None:
-    from agentwatch.remote.engine import STREAM, RemoteError, Trouble
-
-    try:
-        opened.change(STREAM, max_bytes=max_bytes, max_age=age)
-    except RemoteError as error:
-        if error.trouble is not Trouble.FULL:
-            raise
-        raise Fault(f"--max-bytes: {TOO_MUCH} ({error})", USAGE) from None
 
 
 def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
@@ -443,12 +429,12 @@ def _object(found: Found) -> dict[str, object]:
     }
 
 
-def login(asked: Asked) -> Login:
-    """Return how to log in to the engine that the user names."""
+def login(words: str, file: Path | None, ca: Path | None) -> Login:
+    """Return how to log in to the engine that the user names by its address or its name in the settings, with
+    the credentials in a file, and the certificates of an authority."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.login import login_of
 
-    words, file, ca = asked
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
         raise Fault(f"engine takes the address of an engine, without a session: {found.address}", USAGE)

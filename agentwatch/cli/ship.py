@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentwatch.base.config import EngineSettings
 from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from agentwatch.remote.publish.sidecar import Shipped
     from agentwatch.sources.agent import AgentSource
 
+    _TargetOf = Callable[[str | None, Shipped | None], Target]
+    """Returns the engine of a session: the one that is named, or that of an earlier shipping."""
+
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 2.0
 _PROGRESS_BYTES = 1 << 20
 """Less than this is sent at once, which needs no line."""
-
-
-_ENGINE = "ENGINE"
 WAIT_SECONDS = 10.0
 
 logging_in = together(
@@ -43,7 +42,7 @@ logging_in = together(
 publishing = together(
     click.option(
         "--publish",
-        metavar=_ENGINE,
+        metavar="ENGINE",
         help="Publish the session to nats://HOST, or to an engine that the settings name.",
     ),
     click.option("--no-publish", is_flag=True, help="Do not publish the session, even if the settings do."),
@@ -140,42 +139,31 @@ def end(publication: Publication, source: AgentSource, most_seconds: float = flo
         say(publication.unsent())
 
 
-class Request(NamedTuple):
-    """What the command line asks for."""
-
-    to: str
-    """The address or the name of the engine; empty for the one that each session was begun with."""
-    given: Given
-    engines: Mapping[str, EngineSettings]
-    by_default: str
-    """The engine of the settings, for a session that was not begun; empty for none."""
-
-    def target(self, before: Shipped | None) -> Target:
-        """Return the engine of a session. `before` is what was noted of the session when it was shipped
-        before."""
-        from agentwatch.remote.publish.publication import target_of
-
-        words = self.to or (before.to if before is not None else self.by_default)
-        if not words:
-            raise Fault("no engine is known: name it with --to nats://HOST", USAGE)
-        publisher = self.given.publisher or ("" if before is None else before.session.publisher)
-        return target_of(words, self.engines, os.environ, self.given._replace(publisher=publisher))
-
-
 def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all: bool) -> int:
     """Ship sessions until the engine has them. `to` is the address or name of the engine. `ships_all` ships
     each recording that was begun and is not complete; with `to` also those that run."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.login import check_extra
     from agentwatch.remote.publish.process import ship_all
+    from agentwatch.remote.publish.publication import target_of
 
     if bool(sessions) is ships_all:
         raise click.UsageError("ship needs either ADDRESS or --all")
     check_extra()
     machines = read_machines()
-    request = Request(to or "", given, machines.engines, machines.publish)
+
+    def target(to: str | None, before: Shipped | None) -> Target:
+        """Return the engine of a session. `before` is what was noted of it when it was shipped before."""
+        words = to or (before.to if before is not None else machines.publish)
+        if not words:
+            raise Fault("no engine is known: name it with --to nats://HOST", USAGE)
+        publisher = given.publisher or ("" if before is None else before.session.publisher)
+        return target_of(words, machines.engines, os.environ, given._replace(publisher=publisher))
+
     shown = _Shipping()
-    jobs = list(_unfinished(request, shown)) if ships_all else [_job(words, request) for words in sessions]
+    jobs = (
+        list(_unfinished(to, target, shown)) if ships_all else [_job(each, to, target) for each in sessions]
+    )
     if not jobs and shown.is_complete:
         say("nothing to ship: the engine has every session that was published")
         return 0
@@ -192,7 +180,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     return 0 if shown.is_complete else 1
 
 
-def _job(words: str, request: Request) -> Job:
+def _job(words: str, to: str | None, target: _TargetOf) -> Job:
     from agentwatch.agents.opening import store_for
     from agentwatch.cli.address import is_once, recording_path
     from agentwatch.recording.store import SessionFiles
@@ -208,10 +196,10 @@ def _job(words: str, request: Request) -> Job:
     before = read_shipped(SessionFiles(path).shipped)
     if is_foreign or (path.suffix == ".jsonl" and before is None):
         raise Fault(f"{path}: only recordings of agentwatch are shipped", USAGE)
-    return Job(path, request.target(before))
+    return Job(path, target(to, before))
 
 
-def _unfinished(request: Request, shown: _Shipping) -> Iterator[Job]:
+def _unfinished(to: str | None, target: _TargetOf, shown: _Shipping) -> Iterator[Job]:
     """Yield the recordings that were begun and are not complete, and with an engine given those that run."""
     from agentwatch.recording.saved_sessions import is_recorded
     from agentwatch.recording.store import SessionFiles, saved_recordings
@@ -234,9 +222,9 @@ def _unfinished(request: Request, shown: _Shipping) -> Iterator[Job]:
             continue
         try:
             if before is not None:
-                yield Job(path, request._replace(to="").target(before))
-            elif path in others or (request.to and is_recorded(files)):
-                yield Job(path, request.target(None))
+                yield Job(path, target(None, before))
+            elif path in others or (to and is_recorded(files)):
+                yield Job(path, target(to, None))
         except Fault as fault:
             shown.fail(f"{_name(path)}: {fault}")
         except FileNotFoundError:  # it was deleted meanwhile
