@@ -344,4 +344,4 @@ def log_in(words: Iterable[str]) -> None:
     if hosts and os.isatty(0) and os.isatty(2):
         from agentwatch.remote.ssh.shared_connection import connect
 
-        connect(hosts, asks=True)
+        connect(hosts)

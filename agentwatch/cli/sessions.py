@@ -373,16 +373,11 @@ def _unambiguous(ids: set[str]) -> dict[str, int]:
     """Return for each id the length of its shortest beginning that no other id has, at least 8."""
     lengths = dict.fromkeys(ids, _LEAST_ID)
     for first, second in pairwise(sorted(ids)):
-        common = _common(first, second) + 1
+        pair = first[:_MOST_ID], second[:_MOST_ID]
+        common = len(os.path.commonprefix(pair)) + 1  # noqa: RUF071 - characters are meant
         lengths[first] = max(lengths[first], common)
         lengths[second] = max(lengths[second], common)
     return lengths
-
-
-def _common(first: str, second: str) -> int:
-    """Return the length of the beginning that two ids have in common, up to the longest that is shown."""
-    pairs = zip(first[:_MOST_ID], second[:_MOST_ID], strict=False)
-    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(first), len(second)))
 
 
 def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bool) -> int:

@@ -10,6 +10,7 @@ import ipaddress
 import re
 from typing import NamedTuple
 
+from agentwatch.base.config import ENGINE
 from agentwatch.base.faults import USAGE, Fault
 
 _PLACE = re.compile(
@@ -67,7 +68,6 @@ def _is_ipv6(text: str) -> bool:
     return True
 
 
-SCHEME = "nats://"
 PORT = 4222
 _MOST_CHARACTERS = 400
 
@@ -84,7 +84,7 @@ class EngineAddress(NamedTuple):
     def __str__(self) -> str:
         """Return the address as the user would type it. It has no secret."""
         port = None if self.port == PORT else self.port
-        return f"{SCHEME}{HostPlace(self.host, self.user, port)}"
+        return f"{ENGINE}{HostPlace(self.host, self.user, port)}"
 
     @property
     def is_loopback(self) -> bool:
@@ -101,13 +101,13 @@ class EngineAddress(NamedTuple):
 
 def is_engine(words: str) -> bool:
     """Return whether words are an address of an engine, or of a session on one."""
-    return words.startswith(SCHEME)
+    return words.startswith(ENGINE)
 
 
 def parse_engine(words: str) -> tuple[EngineAddress, str]:
     """Return an engine and the session behind its `/`, or empty; raise `Fault` for another form, or a
     password."""
-    place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
+    place, _, session = words[:_MOST_CHARACTERS].removeprefix(ENGINE).partition("/")
     if has_password(place):
         raise Fault(
             "an address must not contain a password: other users of this machine can read it; "

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.base.files import state_folder, write_all
+from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.recording.appender import line_start
 from agentwatch.recording.saved_sessions import is_stem, own_file
 from agentwatch.recording.store import (
@@ -34,8 +35,14 @@ from agentwatch.recording.write_lock import release
 from agentwatch.remote.chunk import LARGEST_NUMBER, MESSAGE_BYTES, Chunk, Ended, Pair
 
 SIZE = 2048
-_LENGTHS = {"address": 400, "session": 400, "sha256": 64, "host": 80}
-_LARGEST = 1 << 53
+_FIELDS = (
+    *(Field(name, str, most, "") for name, most in (("address", 400), ("session", 400), ("sha256", 64))),
+    Field("host", str, 80, ""),
+    *(Field(name, bool, empty=False) for name in ("is_complete", "differs", "is_left")),
+    *(Field(name, int, LARGEST_NUMBER, 0) for name in ("missing", "size", "seen_ms", "sequence")),
+    Field("base", int, LARGEST_NUMBER),
+    Field("exit_code", int, 256),
+)
 
 
 class Origin(NamedTuple):
@@ -74,8 +81,7 @@ class Origin(NamedTuple):
 
 def _write_origin(fd: int, origin: Origin) -> None:
     """Write the origin of a copy into its open file. Raise `OSError` if it cannot be written."""
-    data = orjson.dumps(_shortened(origin)._asdict())
-    os.pwrite(fd, data.ljust(SIZE), 0)
+    os.pwrite(fd, orjson.dumps(values_of(_FIELDS, origin)).ljust(SIZE), 0)
 
 
 def _read_origin(fd: int) -> Origin | None:
@@ -84,39 +90,8 @@ def _read_origin(fd: int) -> Origin | None:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         return None
-    given = read_object(os.dup(fd), SIZE)
-    texts = {
-        name: text for name, most in _LENGTHS.items() if (text := _text(given.get(name), most)) is not None
-    }
-    if len(texts) < len(_LENGTHS) or not (texts["address"] and texts["session"]):
-        return None
-    exit_code = given.get("exit_code")
-    return Origin(
-        **texts,
-        base=_number(given.get("base")),
-        is_complete=given.get("is_complete") is True,
-        differs=given.get("differs") is True,
-        is_left=given.get("is_left") is True,
-        missing=_number(given.get("missing")) or 0,
-        size=_number(given.get("size")) or 0,
-        exit_code=exit_code if type(exit_code) is int and 0 <= exit_code < 256 else None,
-        seen_ms=_number(given.get("seen_ms")) or 0,
-        sequence=_number(given.get("sequence")) or 0,
-    )
-
-
-def _text(value: object, most: int) -> str | None:
-    return value if isinstance(value, str) and len(value) <= most else None
-
-
-def _number(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < _LARGEST else None
-
-
-def _shortened(origin: Origin) -> Origin:
-    """Return the origin with texts that fit into the file, and that are UTF-8."""
-    host = origin.host[: _LENGTHS["host"]].encode("utf-8", "replace").decode()
-    return origin._replace(host=host)
+    found = Origin(**values_in(_FIELDS, read_object(os.dup(fd), SIZE)))
+    return found if found.address and found.session else None
 
 
 _TAIL_BYTES = 1 << 12

@@ -70,11 +70,6 @@ class EngineChannel:
         self.host = ""
         """The name of the machine, by the last card that was read; foreign text."""
 
-    @property
-    def sequence(self) -> int:
-        """The sequence of the piece returned last; 0 for none."""
-        return self.pieces.sequence
-
     def card(self) -> SeenCard | None:
         """Return the newest card of the session; None if it has none."""
         for stored in _stored_cards(self._archive, str(self._session)):
@@ -162,9 +157,7 @@ def _begins(name: SessionName, words: str) -> bool:
 
 def _alike(name: str, words: str) -> int:
     """Return how many characters two texts have in common at their beginnings."""
-    return next(
-        (at for at, (one, other) in enumerate(zip(name, words, strict=False)) if one != other), len(words)
-    )
+    return len(os.path.commonprefix((name, words)))  # noqa: RUF071 - characters are meant
 
 
 def _listed(names: list[SessionName]) -> str:
@@ -506,15 +499,15 @@ def _known(copies: Copies, engine: str, name: str, why: RemoteError) -> SessionN
 
 
 def _of_host(words: str, environ: Mapping[str, str]) -> Copying:
-    from agentwatch.remote.ssh.pieces import SshChannel, connected
+    from agentwatch.remote.ssh.pieces import SshPieces, connected
     from agentwatch.remote.ssh.shared_connection import parse_ssh
 
     address, session = parse_ssh(words)
     host, copies = str(address), Copies(environ)
     copy = copies.find(host, session)
-    channel: SshChannel | None = None
+    channel: SshPieces | None = None
     if copy is None:
-        channel = SshChannel(words)
+        channel = SshPieces(words)
         try:
             exists = channel.exists(_FIRST_SECONDS)
         except RemoteError as error:

@@ -183,6 +183,10 @@ class Pieces(Protocol):
         passed over. Raise `RemoteError` if the session cannot be read."""
 
     @property
+    def sequence(self) -> int:
+        """The sequence of the piece returned last, from which reading can continue; 0 if there is none."""
+
+    @property
     def has_none(self) -> bool:
         """Whether the engine has answered that it has no piece of the session."""
 
@@ -191,14 +195,6 @@ class Pieces(Protocol):
 
     def close(self) -> None:
         """Stop to read. It never raises."""
-
-
-class StreamPieces(Pieces, Protocol):
-    """Reads the pieces of one session from a stream that numbers its messages."""
-
-    @property
-    def sequence(self) -> int:
-        """The sequence of the piece returned last; 0 for none."""
 
 
 class StoredCard(NamedTuple):
@@ -232,7 +228,7 @@ class Archive(Protocol):
     def warning(self) -> str:
         """A line about the version of the engine; empty if there is nothing to say."""
 
-    def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
+    def pieces(self, session: SessionName, sequence: int = 0) -> Pieces:
         """Return a reader of a session from a sequence on; 0 for the first piece that the engine has."""
 
     def cards(self, whose: str = "*") -> Cards:

@@ -40,10 +40,6 @@ class Channel(Protocol):
     def pieces(self) -> Pieces:
         """The pieces of the session."""
 
-    @property
-    def sequence(self) -> int:
-        """The sequence of the piece returned last, from which reading can continue; 0 if there are none."""
-
     def card(self) -> SeenCard | None:
         """Return what is known about the session, or None; raise `RemoteError` without an answer."""
 
@@ -184,7 +180,7 @@ class Filling:
             self._restarts = 0
             self._expect(0)
             self._status.problem = ""
-            self._sequence = self._channel.sequence
+            self._sequence = self._channel.pieces.sequence
         self._is_behind = not stored.is_newest
         return stored.is_newest and self._is_over()
 

@@ -46,28 +46,22 @@ def login_of(
     settings of the engine with the same host, port and user, if there is one. `words` are the name of an
     engine in the settings, or an address `nats://HOST[/SESSION]`. Raise `Fault` if no engine has this name,
     or the address or the credentials are wrong."""
+    settings = settings_of(words, engines)
+    address, session = parse_engine(words if is_engine(words) or settings is None else settings.address)
+    if settings is None:
+        return Login(address, credentials(environ)), session
+    found = credentials(environ, settings.credentials, settings.ca)
+    return Login(address, found, settings.plaintext), session
+
+
+def settings_of(words: str, engines: Mapping[str, EngineSettings]) -> EngineSettings | None:
+    """Return the settings of an engine by its name, or by its address if they have it. Raise `Fault` if no
+    engine has this name."""
     if not is_engine(words):
         if words not in engines:
             raise Fault(
                 f"{words}: neither an address nats://HOST nor the name of an engine in the settings", USAGE
             )
-        return _login(engines[words], environ), ""
-    address, session = parse_engine(words)
-    for settings in engines.values():
-        if parse_engine(settings.address)[0] == address:
-            return _login(settings, environ), session
-    return Login(address, credentials(environ)), session
-
-
-def settings_of(words: str, engines: Mapping[str, EngineSettings]) -> EngineSettings | None:
-    """Return the settings of an engine by its name or address; None if the settings do not have it."""
-    if not is_engine(words):
-        return engines.get(words)
+        return engines[words]
     address, _ = parse_engine(words)
     return next((each for each in engines.values() if parse_engine(each.address)[0] == address), None)
-
-
-def _login(settings: EngineSettings, environ: Mapping[str, str]) -> Login:
-    address, _ = parse_engine(settings.address)
-    found = credentials(environ, settings.credentials, settings.ca)
-    return Login(address, found, settings.plaintext)

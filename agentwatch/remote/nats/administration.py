@@ -19,12 +19,12 @@ from agentwatch.remote.engine import (
     chunks_of,
     parse_session,
 )
-from agentwatch.remote.nats import errors
 from agentwatch.remote.nats.connection import Connection, object_in
 from agentwatch.remote.nats.errors import of_answer, plain
 
-_DAY_NS = 86400 * 10**9
-_NOT_FOUND = 10059
+_SECOND_NS = 10**9
+_DAY = 86_400
+_NO_STREAM = 10059
 
 
 class StreamLimits(NamedTuple):
@@ -46,40 +46,33 @@ class StreamLimits(NamedTuple):
 DEFAULT = StreamLimits()
 
 
-class Made(NamedTuple):
-    """What was done to a stream."""
-
-    stream: str
-    outcome: str
-    """`made`, `changed` or `unchanged`."""
-
-
-def make_streams(connection: Connection, limits: StreamLimits = DEFAULT) -> list[Made]:
-    """Make the stream and the bucket, or change their limits; what is as it should be stays as it is. Raise
-    `RemoteError` if the login may not, or the server cannot: a limit of the account is too low."""
-    return [_make(connection, config) for config in (_chunks(limits), _cards(limits))]
+def make_streams(connection: Connection, limits: StreamLimits = DEFAULT) -> list[tuple[str, str]]:
+    """Make the stream and the bucket, or change their limits; what is as it should be stays as it is. Return
+    each name with `made`, `changed` or `unchanged`. Raise `RemoteError` if the login may not, or the server
+    cannot: a limit of the account is too low."""
+    return [(config["name"], _make(connection, config)) for config in (_chunks(limits), _cards(limits))]
 
 
-def _make(connection: Connection, config: dict[str, Any]) -> Made:
+def _make(connection: Connection, config: dict[str, Any]) -> str:
     name = config["name"]
-    known = _config_of(connection, name)
-    if known is None:
+    if (known := _info(connection, name)) is None:
         connection.ask(f"$JS.API.STREAM.CREATE.{name}", config)
-        return Made(name, "made")
-    if all(known.get(key) == value for key, value in config.items()):
-        return Made(name, "unchanged")
-    connection.ask(f"$JS.API.STREAM.UPDATE.{name}", known | config)
-    return Made(name, "changed")
+        return "made"
+    before = _mapping(known.get("config"))
+    if all(before.get(key) == value for key, value in config.items()):
+        return "unchanged"
+    connection.ask(f"$JS.API.STREAM.UPDATE.{name}", {**before, **config})
+    return "changed"
 
 
-def _config_of(connection: Connection, name: str) -> dict[str, Any] | None:
+def _info(connection: Connection, name: str) -> Mapping[str, Any] | None:
+    """Return what the server says about a stream; None if it does not have it."""
     answer = object_in(connection.request(f"$JS.API.STREAM.INFO.{name}"))
-    if (error := answer.get("error")) is not None:
-        if isinstance(error, dict) and error.get("err_code") == _NOT_FOUND:
-            return None
-        raise errors.of_answer(error)
-    config = answer.get("config")
-    return config if isinstance(config, dict) else {}
+    if (error := answer.get("error")) is None:
+        return answer
+    if _mapping(error).get("err_code") == _NO_STREAM:
+        return None
+    raise of_answer(error)
 
 
 def _chunks(limits: StreamLimits) -> dict[str, Any]:
@@ -87,7 +80,7 @@ def _chunks(limits: StreamLimits) -> dict[str, Any]:
         "name": STREAM,
         "subjects": [chunks_of()],
         "max_bytes": limits.bytes,
-        "max_age": limits.days * _DAY_NS,
+        "max_age": limits.days * _DAY * _SECOND_NS,
         "max_msg_size": MESSAGE_BYTES,
         "max_msgs_per_subject": limits.messages,
         "discard_new_per_subject": True,
@@ -99,7 +92,7 @@ def _cards(limits: StreamLimits) -> dict[str, Any]:
         "name": CARD_STREAM,
         "subjects": [cards_of().removesuffix("*.*") + ">"],
         "max_bytes": limits.card_bytes,
-        "max_age": limits.card_days * _DAY_NS,
+        "max_age": limits.card_days * _DAY * _SECOND_NS,
         "max_msg_size": STORED_CARD_BYTES,
         "max_msgs_per_subject": 1,
     }
@@ -182,11 +175,8 @@ def _quoted(text: str) -> str:
 
 
 STREAMS = (STREAM, CARD_STREAM)
-_NO_STREAM = 10059
 _MOST_SUBJECTS = 20_000
 """The server lists the subjects of a stream in one answer, of 50 bytes and more for each."""
-_SECOND_NS = 10**9
-_DAY = 86_400
 _UNLIMITED = -1
 
 
@@ -242,7 +232,7 @@ class Administrator:
 
     def stream(self, name: str) -> Stream | None:
         """Return a stream; None if the engine does not have it. Raise `RemoteError` without an answer."""
-        answer = self._stream(name)
+        answer = _info(self.connection, name)
         return None if answer is None else _stream(name, answer)
 
     def publishers(self) -> dict[str, int] | None:
@@ -291,7 +281,7 @@ class Administrator:
     def change(self, name: str, *, max_bytes: int | None = None, max_age: int | None = None) -> None:
         """Change limits of a stream; those that are None stay. `max_bytes` limits all sessions together.
         `max_age` is in seconds. Raise `RemoteError` if the engine refuses it, or does not have the stream."""
-        answer = self._stream(name)
+        answer = _info(self.connection, name)
         if answer is None:
             raise RemoteError(f"the engine has no stream {name}", Trouble.REFUSED)
         config = dict(_mapping(answer.get("config")))
@@ -305,14 +295,6 @@ class Administrator:
     def close(self) -> None:
         """Close the connection. It never raises."""
         self.connection.close()
-
-    def _stream(self, name: str) -> Mapping[str, Any] | None:
-        answer = object_in(self.connection.request(f"$JS.API.STREAM.INFO.{name}"))
-        if (error := answer.get("error")) is None:
-            return answer
-        if _mapping(error).get("err_code") == _NO_STREAM:
-            return None
-        raise of_answer(error)
 
 
 def _stream(name: str, answer: Mapping[str, Any]) -> Stream:

@@ -21,7 +21,7 @@ from agentwatch.base.credentials import PREFIX, credentials
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.recording.saved_sessions import is_stem
 from agentwatch.recording.store import SessionFiles
-from agentwatch.remote.address import is_engine, parse_engine
+from agentwatch.remote.address import parse_engine
 from agentwatch.remote.engine import Login, new_session, publisher_of, unnamed
 from agentwatch.remote.login import settings_of
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, is_saved, read_shipped, remember
@@ -59,10 +59,6 @@ def target_of(
     settings, or an address `nats://HOST[/SESSION]`. The command line, `given`, counts more than the settings.
     Raise `Fault` if no engine has this name, or the address or the credentials are wrong."""
     settings = settings_of(words, engines)
-    if settings is None and not is_engine(words):
-        raise Fault(
-            f"{words}: neither an address nats://HOST nor the name of an engine in the settings", USAGE
-        )
     address, session = parse_engine(words if settings is None else settings.address)
     if session:
         raise Fault(f"{words}: to publish, name the engine without a session: {address}", USAGE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections import deque
@@ -126,7 +127,6 @@ def _is_number(digits: bytes) -> bool:
 
 _LONG_LINE_BYTES = 1 << 20
 """A line is sent before it has ended if it is longer."""
-"""The bytes before the next one that are compared: a file that was erased and filled again has others."""
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 50 us."""
 _EXIT_CODE_SECONDS = 2.0
@@ -285,14 +285,18 @@ class Recorded:
 
     def _sha256(self) -> str:
         if self._digest[0] != self.size:
-            import hashlib
-
-            digest, at = hashlib.sha256(), 0
-            while at < self.size and (data := os.pread(self._fd, min(self.size - at, 1 << 20), at)):
-                digest.update(data)
-                at += len(data)
-            self._digest = self.size, digest.hexdigest()
+            self._digest = self.size, digest_of(self._fd, self.size)
         return self._digest[1]
+
+
+def digest_of(fd: int, size: int) -> str:
+    """Return the SHA-256 of the first bytes of a file in hexadecimal digits; of all if the file is
+    shorter."""
+    digest, at = hashlib.sha256(), 0
+    while at < size and (data := os.pread(fd, min(size - at, 1 << 20), at)):
+        digest.update(data)
+        at += len(data)
+    return digest.hexdigest()
 
 
 @contextmanager

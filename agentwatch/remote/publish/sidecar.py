@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from agentwatch.base.files import state_folder
+from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.recording.store import (
     lock,
     open_folder,
@@ -33,6 +34,10 @@ _BLOCK = 1 << 12
 """The file is filled up with blanks to this size, so that one write of the same size replaces it."""
 MOST_TEXT = 200
 """Characters of an address, a problem or a warning. In UTF-8 and JSON all of them fit into a block."""
+_FIELDS = (
+    *(Field(name, str, MOST_TEXT, "") for name in ("to", "session", "state", "problem", "warning")),
+    *(Field(name, int, LARGEST_NUMBER, 0) for name in ("shipped", "bytes", "at_ms")),
+)
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -98,9 +103,7 @@ class Sidecar:
         """Replace what the file contains. A full disk leaves the old content, which is advice only."""
         if self._fd is None or self.is_held:
             return
-        values: dict[str, Any] = shipped._asdict() | {"session": str(shipped.session)}
-        for name in ("to", "problem", "warning"):
-            values[name] = values[name][:MOST_TEXT].encode("utf-8", "replace").decode()
+        values = values_of(_FIELDS, shipped, session=str(shipped.session))
         with suppress(OSError):
             os.pwrite(self._fd, orjson.dumps(values).ljust(_BLOCK - 1) + b"\n", 0)
 
@@ -125,30 +128,13 @@ def _opened(path: Path) -> int | None:
 
 
 def _parsed(found: dict[str, Any]) -> Shipped | None:
-    session = found.get("session")
-    name = parse_session(session) if isinstance(session, str) else None
-    to = found.get("to")
-    if name is None or not isinstance(to, str):
+    values = values_in(_FIELDS, found)
+    session, state = parse_session(values.pop("session")), values.pop("state")
+    if session is None or not values["to"]:
         return None
-    state = _text(found.get("state"))
     return Shipped(
-        to[:MOST_TEXT],
-        name,
-        _number(found.get("shipped")),
-        _number(found.get("bytes")),
-        ShipState(state) if state in [*ShipState] else ShipState.SHIPPING,
-        _text(found.get("problem")),
-        _text(found.get("warning")),
-        _number(found.get("at_ms")),
+        **values, session=session, state=ShipState(state) if state in [*ShipState] else ShipState.SHIPPING
     )
-
-
-def _number(value: object) -> int:
-    return value if type(value) is int and 0 <= value < LARGEST_NUMBER else 0
-
-
-def _text(value: object) -> str:
-    return value[:MOST_TEXT] if isinstance(value, str) else ""
 
 
 # `AGENTWATCH_HOME/unsent` has a link for each recording outside of the sessions folder that no engine has

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import select
 import time
@@ -23,9 +22,10 @@ from agentwatch.catalog.hiding import is_hidden
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_ids import SessionIds
 from agentwatch.recording.saved import SavedGrowth, open_saved
-from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
+from agentwatch.recording.store import SessionFiles, sessions_folder
 from agentwatch.recording.write_lock import read_process
-from agentwatch.remote.chunk import CHUNK_BYTES, SEEN_PER_CHUNK, Chunk, Ended, Pair
+from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
+from agentwatch.remote.publish.recorded import TimesAhead, digest_of
 from agentwatch.remote.ssh.row_json import encode
 from agentwatch.remote.ssh.shared_connection import LIFE, frame_of, word_frame
 
@@ -70,91 +70,11 @@ class Lifeline:
                 return
 
 
-_TIMES_READ_BYTES = 1 << 16
-_MOST_DIGITS = 16
-
-
-class NewTimes:
-    """Reads a file of times line by line, no further than the bytes need."""
-
-    def __init__(self, path: Path, start: int) -> None:
-        """Open the file, or have no times without it; lines about bytes before `start` are passed over."""
-        self._start = start
-        self._held = b""
-        self._at = 0
-        self._next: tuple[bool, Pair] | None = None
-        try:
-            self._fd: int | None = open_regular(path)
-        except OSError:
-            self._fd = None
-
-    @property
-    def is_there(self) -> bool:
-        """Whether there is a file of times."""
-        return self._fd is not None
-
-    def take(self, end: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...], int]:
-        """Return the times and the gaps of the bytes before an offset that no earlier call has returned.
-        Return the times, the gaps, and the offset up to which they reach: that of the next line if a chunk
-        can hold no more of them, and `end` otherwise."""
-        seen: list[Pair] = []
-        gaps: list[Pair] = []
-        while (found := self._peek()) is not None and found[1][0] < end:
-            is_gap, pair = found
-            if pair[0] >= self._start:
-                if len(seen) + len(gaps) >= SEEN_PER_CHUNK and pair[0] > seen[-1][0]:
-                    return tuple(seen), tuple(gaps), pair[0]
-                (gaps if is_gap else seen).append(pair)
-            self._next = None
-        return tuple(seen[:SEEN_PER_CHUNK]), tuple(gaps[:SEEN_PER_CHUNK]), end
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._fd is not None:
-            os.close(self._fd)
-            self._fd = None
-
-    def _peek(self) -> tuple[bool, Pair] | None:
-        """Return the next line, without taking it; None if no whole line is there."""
-        while self._next is None:
-            line, end, rest = self._held.partition(b"\n")
-            if not end:
-                if not self._read():
-                    return None
-                continue
-            self._held = rest
-            self._next = _parsed(line)
-        return self._next
-
-    def _read(self) -> bool:
-        if self._fd is None:
-            return False
-        try:
-            data = os.pread(self._fd, _TIMES_READ_BYTES, self._at)
-        except OSError:
-            data = b""
-        self._at += len(data)
-        held = self._held + data
-        self._held = (
-            held if len(held) <= 2 * _TIMES_READ_BYTES else b"?"
-        )  # a line that does not end is not a time
-        return bool(data)
-
-
-def _parsed(line: bytes) -> tuple[bool, Pair] | None:
-    is_gap = line.startswith(b"gap ")
-    first, _, second = line.removeprefix(b"gap ").partition(b" ")
-    if not (first.isdigit() and second.isdigit() and max(len(first), len(second)) < _MOST_DIGITS):
-        return None
-    return is_gap, (int(first), int(second))
-
-
 _BUSY_SECONDS = 0.02
 """The pause between two readings of a session that grows, and for some time after it has grown."""
 _BUSY_FOR_SECONDS = 5.0
 _IDLE_SECONDS = 0.1
 _LIFE_SECONDS = 10.0
-_FILE_READ_BYTES = 1 << 20
 
 
 def send_pieces(session: str, have: int, digest: str) -> None:
@@ -204,10 +124,11 @@ class _Sender:
         self._have = have
         self._is_own = is_own
         self._is_store = is_store
-        self._digest = hashlib.sha256()
         self._arrived = have if is_store else max(have, self._growth.size())
         """Without a file of times, bytes from here on arrive while they are sent."""
-        self._times = NewTimes(self._files.times if is_own else Path(os.devnull), have)
+        self._has_times = is_own and self._files.times.is_file()
+        self._times = TimesAhead(self._files.times if self._has_times else Path(os.devnull))
+        self._times.start_at(have)
 
     def run(self, digest: str, lifeline: Lifeline) -> None:
         if not self._begins(digest):
@@ -243,22 +164,14 @@ class _Sender:
             return False
         if digest == "-":
             return not self._is_store or not self._have
-        at = 0
-        while at < self._have:
-            data = os.pread(self._fd, min(_FILE_READ_BYTES, self._have - at), at)
-            if not data:
-                return False
-            self._digest.update(data)
-            at += len(data)
-        return self._digest.hexdigest() == digest
+        return digest_of(self._fd, self._have) == digest
 
     def _was_replaced(self) -> bool:
         return isinstance(self._growth, SavedGrowth) and self._growth.ended_by is not None
 
     def _send(self, size: int) -> None:
-        end = min(size, self._have + CHUNK_BYTES)
-        seen, gaps, end = self._times.take(end)
-        if not self._times.is_there and self._have >= self._arrived and not self._is_store:
+        end, seen, gaps = self._times.within(min(size, self._have + CHUNK_BYTES))
+        if not self._has_times and self._have >= self._arrived and not self._is_store:
             seen = ((self._have, now_ms()),)
         data = os.pread(self._fd, end - self._have, self._have)
         if not data:
@@ -266,17 +179,12 @@ class _Sender:
         chunk = Chunk(self._have, data, seen, gaps)
         write_all(1, frame_of(chunk, is_newest=chunk.end >= size))
         self._have = chunk.end
+        self._times.start_at(chunk.end)
 
     def _end(self, size: int) -> None:
-        digest = hashlib.sha256()
-        at = 0
-        while at < size and (data := os.pread(self._fd, min(_FILE_READ_BYTES, size - at), at)):
-            digest.update(data)
-            at += len(data)
         process = read_process(self._files.process)
-        write_all(
-            1, frame_of(Ended(size, None if process is None else process.exit_code, digest.hexdigest()))
-        )
+        code = None if process is None else process.exit_code
+        write_all(1, frame_of(Ended(size, code, digest_of(self._fd, size))))
 
 
 _PROTOCOL = 1

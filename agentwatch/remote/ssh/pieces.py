@@ -32,12 +32,14 @@ _UNKNOWN = "-"
 
 
 class SshPieces:
-    """The pieces of one session. It satisfies `engine.Pieces`. With agentwatch there, bytes have their
-    arrival times, and the session its end. With `tail` alone, the time of a byte is that of its arrival here,
-    and a session never ends. A piece may have no bytes: then it is the newest one, and all bytes that the
-    host has are here."""
+    """The pieces of one session. It satisfies `engine.Pieces` and `filling.Channel`. With agentwatch there,
+    bytes have their arrival times, and the session its end. With `tail` alone, the time of a byte is that of
+    its arrival here, and a session never ends. A piece may have no bytes: then it is the newest one, and all
+    bytes that the host has are here."""
 
-    def __init__(self, address: str, have: int, digest: str = "") -> None:
+    sequence = 0
+
+    def __init__(self, address: str, have: int = 0, digest: str = "") -> None:
         """Take the address; nothing is connected before the first piece is wanted. `have` bytes are here
         already; `digest` is their SHA-256 in hexadecimal digits, with which the host checks that they are the
         beginning of its file; empty if it is not known. A session of a store, whose lines may be written
@@ -79,6 +81,22 @@ class SshPieces:
             self._leave()
             raise
         return stored
+
+    @property
+    def pieces(self) -> SshPieces:
+        """The pieces of the session."""
+        return self
+
+    def card(self) -> SeenCard | None:
+        """Return None: a host has no cards."""
+        return None
+
+    def exists(self, seconds: float) -> bool:
+        """Return whether the host has the session; it waits at most `seconds` for the first piece, which
+        `next` returns then."""
+        if (first := self.next(seconds)) is not None:
+            self._ready.appendleft(first)
+        return not self.has_none
 
     def restart(self) -> None:
         """Read again from the first byte."""
@@ -176,55 +194,7 @@ class SshPieces:
         self._ready.clear()
 
 
-class SshChannel:
-    """The pieces of one session of a host."""
-
-    sequence = 0
-
-    def __init__(self, address: str, have: int = 0, digest: str = "") -> None:
-        """Take the address; nothing is connected before the first piece is wanted. `have` bytes are here
-        already; `digest` is their SHA-256 in hexadecimal digits, empty if it is not known. Raise `Fault` if
-        the words are not such an address."""
-        self._pieces = SshPieces(address, have, digest)
-        self._first: StoredPiece | None = None
-
-    @property
-    def pieces(self) -> SshChannel:
-        """The pieces of the session."""
-        return self
-
-    @property
-    def has_none(self) -> bool:
-        """Whether the host has answered that it has no such session."""
-        return self._pieces.has_none
-
-    def exists(self, seconds: float) -> bool:
-        """Return whether the host has the session; it waits at most `seconds` for its first piece."""
-        self._first = self._pieces.next(seconds)
-        return not self._pieces.has_none
-
-    def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None if none arrives within the time."""
-        if self._first is not None:
-            stored, self._first = self._first, None
-            return stored
-        return self._pieces.next(seconds)
-
-    def restart(self) -> None:
-        """Read again from the first byte."""
-        self._first = None
-        self._pieces.restart()
-
-    def card(self) -> SeenCard | None:
-        """Return None: a host has no cards."""
-        return None
-
-    def close(self) -> None:
-        """End the command on the host."""
-        self._pieces.close()
-
-
-def connected(address: str, copy: LocalCopy) -> SshChannel:
+def connected(address: str, copy: LocalCopy) -> SshPieces:
     """Read the bytes of a session that a copy does not have. Raise `Fault` if the words are not an address of
     a session, and `OSError` if the copy cannot be read."""
-    return SshChannel(address, copy.have, copy.digest().hexdigest() if copy.origin.base == 0 else "")
+    return SshPieces(address, copy.have, copy.digest().hexdigest() if copy.origin.base == 0 else "")

@@ -32,6 +32,7 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from agentwatch.agents.registry import programs
+from agentwatch.base.config import SSH
 from agentwatch.base.credentials import without_credentials
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.local_socket import short_folder
@@ -274,7 +275,6 @@ def command(mode: str, session: str = "-", have: int = 0, digest: str = "-", ino
 # Every part of an address is a word on a command line, of `ssh` here or of the shell there. So each has a
 # pattern that no option, no second word and no expansion of a shell matches.
 
-SCHEME = "ssh://"
 _SESSION = re.compile(r"(?:[a-z][a-z0-9]{0,30}:)?[A-Za-z0-9._][A-Za-z0-9._-]{0,199}")
 """The id of a session, also behind the short name of its agent."""
 _MOST_CHARACTERS = 600
@@ -291,12 +291,7 @@ class SshAddress(NamedTuple):
     """None for the one that ssh chooses."""
 
     def __str__(self) -> str:
-        return f"{SCHEME}{HostPlace(*self)}"
-
-
-def _is_ssh(words: str) -> bool:
-    """Return whether words are an address of a host, or of a session on one."""
-    return words.startswith(SCHEME)
+        return f"{SSH}{HostPlace(*self)}"
 
 
 def is_session(text: str) -> bool:
@@ -307,14 +302,14 @@ def is_session(text: str) -> bool:
 def parse_ssh(words: str) -> tuple[SshAddress, str]:
     """Return a host and the id of the session behind it, or empty; `Fault` for another form, or a
     password."""
-    place, _, session = words[:_MOST_CHARACTERS].removeprefix(SCHEME).partition("/")
+    place, _, session = words[:_MOST_CHARACTERS].removeprefix(SSH).partition("/")
     if has_password(place):
         raise Fault("an address must not contain a password: other users of this machine can read it", USAGE)
-    found = parse_place(place) if _is_ssh(words) and len(words) <= _MOST_CHARACTERS else None
+    found = parse_place(place) if words.startswith(SSH) and len(words) <= _MOST_CHARACTERS else None
     if found is None:
         raise Fault("the address of a host is ssh://HOST or ssh://USER@HOST:PORT", USAGE)
     if session and not is_session(session):
-        raise Fault(f"{SCHEME}{place}/…: this is not an id of a session", USAGE)
+        raise Fault(f"{SSH}{place}/…: this is not an id of a session", USAGE)
     return SshAddress(*found), session
 
 
@@ -383,8 +378,10 @@ class Connection:
                 self._folder = None
 
     def _connect(self, *, asks: bool) -> None:
-        if self._folder is None:
-            self._folder = _socket_folder()
+        try:
+            self._folder = self._folder or Path(short_folder())  # ssh appends 17 bytes while it connects
+        except OSError as error:
+            raise RemoteError(f"ssh cannot be started: {error.strerror}", Trouble.REFUSED) from None
         with suppress(OSError):
             (self._folder / "s").unlink(missing_ok=True)  # of a master that was killed
         argv = self._argv(
@@ -397,8 +394,9 @@ class Connection:
             if code == 0:
                 return
             errors.seek(0)
-            said = errors.read(_MOST_STDERR)
-        raise _cannot_connect(said)
+            message = _safe_message(errors.read(_MOST_STDERR))
+        trouble = Trouble.REFUSED if _REFUSED.search(message) else Trouble.AWAY
+        raise RemoteError("cannot connect" + (f": {message}" if message else ""), trouble)
 
     def _run(self, argv: list[str], errors: IO[bytes] | None) -> int:
         """Run ssh until it has logged in, and return its exit code."""
@@ -462,12 +460,11 @@ def connection_to(address: SshAddress) -> Connection:
         return _shared.setdefault(address, Connection(address))
 
 
-def connect(addresses: Iterable[str], *, asks: bool) -> None:
+def connect(addresses: Iterable[str]) -> None:
     """Connect to hosts before there is a screen, on which ssh could not ask. First all hosts are tried at the
     same time for some seconds, without questions. Those that refuse are tried again one after the other, and
     ssh may ask for a password or whether a host key is right. That a host cannot be reached is reported by
-    whoever uses the connection then. `asks` says whether ssh may ask on the terminal. Raise `Fault` if one of
-    them is not an address."""
+    whoever uses the connection then. Raise `Fault` if one of them is not an address."""
     hosts = [connection_to(host) for host in dict.fromkeys(parse_ssh(words)[0] for words in addresses)]
     refusing: list[Connection] = []
 
@@ -485,7 +482,7 @@ def connect(addresses: Iterable[str], *, asks: bool) -> None:
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
     for host in hosts:
-        if asks and host in refusing:
+        if host in refusing:
             with suppress(RemoteError):
                 host.log_in(asks=True)
 
@@ -497,20 +494,6 @@ def close_all() -> None:
         _shared.clear()
     for each in connections:
         each.close()
-
-
-def _socket_folder() -> Path:
-    """Make the folder of a socket, with room for the 17 bytes that ssh appends while it connects."""
-    try:
-        return Path(short_folder())
-    except OSError as error:
-        raise RemoteError(f"ssh cannot be started: {error.strerror}", Trouble.REFUSED) from None
-
-
-def _cannot_connect(said: bytes) -> RemoteError:
-    message = _safe_message(said)
-    trouble = Trouble.REFUSED if _REFUSED.search(message) else Trouble.AWAY
-    return RemoteError("cannot connect" + (f": {message}" if message else ""), trouble)
 
 
 LIFE = b"{}\n"

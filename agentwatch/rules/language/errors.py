@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 _MOST_COMPARED = 40
@@ -61,9 +62,7 @@ def meant_by(word: str, known: Iterable[str]) -> str | None:
 def _is_slip(word: str, known: str) -> bool:
     if word == known:
         return False
-    same = next(
-        (at for at, (a, b) in enumerate(zip(word, known, strict=False)) if a != b), min(len(word), len(known))
-    )
+    same = len(os.path.commonprefix((word, known)))  # noqa: RUF071 - characters are meant
     left, right = word[same:], known[same:]
     is_swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
     return is_swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]

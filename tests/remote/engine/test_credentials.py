@@ -110,4 +110,3 @@ def test_an_engine_by_its_name_or_address(engines: dict[str, EngineSettings]) ->
     # Words that are neither an address nor a name are a fault.
     with pytest.raises(Fault, match="neither an address"):
         login_of("teem", engines, ENVIRON)
-    assert settings_of("teem", engines) is None

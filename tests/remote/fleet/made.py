@@ -10,7 +10,7 @@ from typing import Any
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.card import Card, encode
-from agentwatch.remote.engine import Login, RemoteError, SessionName, StoredCard, StreamPieces
+from agentwatch.remote.engine import Login, Pieces, RemoteError, SessionName, StoredCard
 from agentwatch.remote.lists import EngineFleet
 from tests.harness.processes import until
 
@@ -75,7 +75,7 @@ class MadeArchive:
         assert whose == "*"
         return self
 
-    def pieces(self, session: SessionName, sequence: int = 0) -> StreamPieces:
+    def pieces(self, session: SessionName, sequence: int = 0) -> Pieces:
         """Raise: a list reads no pieces."""
         raise AssertionError(session, sequence)
 

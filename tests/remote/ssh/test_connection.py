@@ -81,7 +81,7 @@ def test_ssh_is_called_without_forwarding_and_with_the_host_behind_a_dash(
     # A host that refuses without questions is tried again with them; one that is away is not.
     called.unlink()
     monkeypatch.setattr(shared_connection, "_FIRST_SECONDS", 60.0)  # none of these hosts is late
-    connect(["ssh://refuses", "ssh://away", "ssh://refuses/0f3a"], asks=True)
+    connect(["ssh://refuses", "ssh://away", "ssh://refuses/0f3a"])
     close_all()
     calls = [call.split("\n") for call in called.read_text().split("\n\n")]
     logins = [(call[-1], "BatchMode=yes" in call) for call in calls if "-M" in call]
@@ -143,7 +143,7 @@ def test_a_question_about_a_host_key_is_answered_on_the_terminal(host: Sshd) -> 
         "import sys\n"
         "from agentwatch.remote.ssh.shared_connection import connect, connection_to\n"
         "from agentwatch.remote.ssh.shared_connection import parse_ssh\n"
-        "connect(sys.argv[1:], asks=True)\n"
+        "connect(sys.argv[1:])\n"
         "connection_to(parse_ssh(sys.argv[1])[0]).log_in(asks=False)\n"
         "print('connected')\n"
     )
