@@ -161,8 +161,7 @@ def _rules_of(
 ) -> list[Rule]:
     """Return the rules that the command line gives. A `require` or `limit` of an option replaces the same one
     of a file. Raise `Fault` if there is no rule, or a rule cannot be read."""
-    from agentwatch.rules.check.kinds import by_options, merged
-    from agentwatch.rules.check.rule_file import read_rules
+    from agentwatch.rules.check.kinds import by_options, merged, read_rules
     from agentwatch.rules.language.errors import RuleError
 
     found = [rule for path in files for rule in read_rules(path)]
@@ -475,7 +474,7 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
 
 def _shipped(name: str) -> bytes:
     """Return the file of a set of rules that is shipped."""
-    from agentwatch.rules.check.rule_file import starter_path
+    from agentwatch.rules.check.kinds import starter_path
     from agentwatch.rules.language.errors import RuleError
 
     try:

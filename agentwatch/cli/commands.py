@@ -40,7 +40,6 @@ from agentwatch.text.safe import cut, safe_line
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import MomentSpec
     from agentwatch.remote.publish.publication import Publication
-    from agentwatch.screen.terminal.signals import PendingSignals
     from agentwatch.sources.agent import AgentSource
 
 _SHOWN_COLUMNS = 80
@@ -187,7 +186,6 @@ def watch_agent(
     session is not published. `started` is called when the agent was started. The exit code is the agent's own
     if the agent failed."""
     from agentwatch.cli import ship as publishing
-    from agentwatch.screen.terminal.signals import PendingSignals
 
     options = _with_rules(options, is_started=True)
     held = PendingSignals()
@@ -245,8 +243,6 @@ def _watch_pipe(source_fd: int, options: Options, name: str) -> int:
     options = _with_rules(options, is_started=False)
     held: PendingSignals | None = None
     if not options.prints():
-        from agentwatch.screen.terminal.signals import PendingSignals
-
         held = PendingSignals()
         held.hold()
     source = pipe_source(source_fd, options.keep_options(by_default=not options.prints()))
@@ -297,18 +293,15 @@ def _check_unwatched(address: object, options: Options) -> None:
         raise Fault(f"{address} is a recording; {hint}", USAGE)
 
 
-def _of_one_session(options: Options) -> Iterator[tuple[str, object]]:
-    """Yield the options that do not apply to all sessions, each with its value."""
-    yield from (("--log", options.log), ("--record", options.record), ("--tee", options.tee))
-    yield from (("--follow", options.follow), ("--format", options.format), ("--on", options.on))
+_OF_ONE_SESSION = ("log", "record", "tee", "follow", "format", "on")
+"""The options that do not apply to all sessions."""
 
 
 def _watch_machines(words: Sequence[str], options: Options) -> int:
-    if given := [name for name, value in _of_one_session(options) if value]:
+    if given := [f"--{name}" for name in _OF_ONE_SESSION if getattr(options, name)]:
         raise Fault(f"{', '.join(given)}: name a FILE, or pipe an agent's stream into stdin", USAGE)
     from agentwatch.cli.address import log_in, machine_list
     from agentwatch.cli.terminal import claimed_terminal
-    from agentwatch.screen.terminal.signals import PendingSignals
 
     log_in(words)
     listed = (

@@ -107,7 +107,7 @@ def _acts(sections: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
 
 def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, Any]]]:
     """Return the path of the file and its sections, whose names and types are checked."""
-    path, is_named = _config_path(environ)
+    path, is_named = config_file(environ), bool(environ.get("AGENTWATCH_CONFIG"))
     try:
         data = _read(path, is_named=is_named)
     except FileNotFoundError as error:
@@ -131,7 +131,7 @@ def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, 
         _age_ms(path, of_sessions["keep"])
     ring = of_sessions.get("ring", _RINGS[0])
     if ring not in _RINGS:
-        raise _fault(path, f"[sessions] unknown ring {_shown(ring)}; known rings: {_listed(_RINGS)}")
+        raise _fault(path, f"[sessions] unknown ring {_shown(ring)}; known rings: {', '.join(_RINGS)}")
     return path, sections
 
 
@@ -150,16 +150,10 @@ def _read(path: Path, *, is_named: bool) -> bytes:
     return data
 
 
-def _config_path(environ: Mapping[str, str]) -> tuple[Path, bool]:
-    return config_file(environ), bool(environ.get("AGENTWATCH_CONFIG"))
-
-
 def _check_section(path: Path, name: str, section: object) -> None:
     if name not in _SECTIONS:
-        raise _fault(
-            path,
-            f"unknown section {_shown(name)}; known sections: {_listed(f'[{known}]' for known in _SECTIONS)}",
-        )
+        known = ", ".join(f"[{known}]" for known in _SECTIONS)
+        raise _fault(path, f"unknown section {_shown(name)}; known sections: {known}")
     if name == "on":
         return  # `_with_rules` checks them, with a module that most settings do not need
     if not isinstance(section, dict):
@@ -170,7 +164,7 @@ def _check_section(path: Path, name: str, section: object) -> None:
     for key, value in section.items():
         expected = str if types is None else types.get(key)
         if types is not None and expected is None:
-            raise _fault(path, f"[{name}] unknown setting {_shown(key)}; known settings: {_listed(types)}")
+            raise _fault(path, f"[{name}] unknown setting {_shown(key)}; known settings: {', '.join(types)}")
         if type(value) is not expected:
             expectation = _EXPECTED[str if expected is None else expected]
             raise _fault(path, f"[{name}] {_shown(key)}: expected {expectation}, got {_shown(repr(value))}")
@@ -204,7 +198,7 @@ def _agents(path: Path, given: Iterable[object]) -> tuple[str, ...]:
         if name not in AGENTS:
             shown = _shown(name if isinstance(name, str) else repr(name))
             raise _fault(
-                path, f"[attention] leave_to: unknown agent {shown}; known agents: {_listed(AGENTS)}"
+                path, f"[attention] leave_to: unknown agent {shown}; known agents: {', '.join(AGENTS)}"
             )
     return tuple(map(str, given))
 
@@ -222,7 +216,7 @@ def _check_theme(path: Path, theme: str) -> None:
 
     known = theme_names()
     if theme not in known:
-        raise _fault(path, f"[screen] unknown theme {_shown(theme)}; known themes: {_listed(known)}")
+        raise _fault(path, f"[screen] unknown theme {_shown(theme)}; known themes: {', '.join(known)}")
 
 
 def _check_columns(path: Path, columns: Iterable[object]) -> None:
@@ -231,7 +225,7 @@ def _check_columns(path: Path, columns: Iterable[object]) -> None:
     for name in columns:
         if name not in NAMES:
             shown = _shown(name if isinstance(name, str) else repr(name))
-            raise _fault(path, f"[sessions] unknown column {shown}; known columns: {_listed(NAMES)}")
+            raise _fault(path, f"[sessions] unknown column {shown}; known columns: {', '.join(NAMES)}")
 
 
 def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
@@ -241,10 +235,6 @@ def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
         check_keys(keys)
     except InvalidKeys as error:
         raise _fault(path, f"[keys] {error}") from None
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 def _shown(text: str) -> SafeText:
@@ -269,7 +259,7 @@ def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Pa
         if not is_engine(publish):
             raise InvalidSetting(
                 f"[machines] publish: unknown engine {_shown(publish)}; "
-                f"known engines: {_listed([*known, 'nats://HOST'])}"
+                f"known engines: {', '.join([*known, 'nats://HOST'])}"
             )
         _check_address("[machines] publish", publish)
     return Machines(tuple(listed), publish, known)
@@ -286,10 +276,10 @@ def _engine(name: str, section: object, folder: Path) -> EngineSettings:
     for key, value in section.items():
         if key not in _OF_ENGINES:
             raise InvalidSetting(
-                f"{table} unknown setting {_shown(key)}; known settings: {_listed(_OF_ENGINES)}"
+                f"{table} unknown setting {_shown(key)}; known settings: {', '.join(_OF_ENGINES)}"
             )
         if type(value) is not _OF_ENGINES[key]:
-            expected = "true or false" if _OF_ENGINES[key] is bool else "a string in quotes"
+            expected = _EXPECTED[_OF_ENGINES[key]]
             raise InvalidSetting(f"{table} {key}: expected {expected}, got {_shown(repr(value))}")
     if "address" not in section:
         raise InvalidSetting(f'{table} address is missing: address = "nats://HOST"')
@@ -330,7 +320,7 @@ def _check_listed(words: object, engines: Mapping[str, EngineSettings]) -> None:
         _check_address("[machines] list", words)
         return
     known = [HERE, *engines, "nats://HOST", "ssh://HOST"]
-    raise InvalidSetting(f"[machines] list: unknown machine {_shown(words)}; known: {_listed(known)}")
+    raise InvalidSetting(f"[machines] list: unknown machine {_shown(words)}; known: {', '.join(known)}")
 
 
 def _file(section: Mapping[str, Any], key: str, folder: Path) -> Path | None:
@@ -374,8 +364,7 @@ def session_rules_of(given: object) -> tuple[SessionRule, ...]:
 def _rules(where: str, table: dict[str, object]) -> list[OnSetting]:
     """Return the rule of a table, or the rules of the set that it names."""
     from agentwatch.rules.alarms.tripwire import Action, tripwire
-    from agentwatch.rules.check.kinds import Forbid
-    from agentwatch.rules.check.rule_file import read_rules, starter_path
+    from agentwatch.rules.check.kinds import Forbid, read_rules, starter_path
     from agentwatch.rules.language.errors import RuleError
 
     texts, command = _settings(where, table, _OF_RULES)

@@ -28,10 +28,13 @@ from agentwatch.base.config import ACTS, EngineSettings, Machines
 from agentwatch.base.credentials import PREFIX
 from agentwatch.base.extras import EXTRAS
 from agentwatch.base.faults import USAGE, Fault, reading
-from agentwatch.base.files import state_folder
+from agentwatch.base.files import config_file, state_folder
+from agentwatch.cli.address import open_reader, recording_path
+from agentwatch.cli.config_file import read_acts_allowed, read_machines
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.options import Options
 from agentwatch.cli.parameters import ADDRESS, stream_format
+from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.remote.address import parse_engine
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import safe_line
@@ -60,8 +63,6 @@ def doctor(address: str | None, *, as_json: bool, **given: Any) -> int:
 
     The facts are versions, folders, agents, the terminal and the settings; secrets and names are not in it.
     """
-    from agentwatch.cli.stdout import print_json, print_lines
-
     if address is not None:
         if as_json:
             raise click.UsageError("--json prints the facts; it excludes ADDRESS")
@@ -78,8 +79,6 @@ def doctor(address: str | None, *, as_json: bool, **given: Any) -> int:
 
 def _unknown_parts(words: str, agent: Agent | None) -> int:
     """Print what this version does not know of a recording."""
-    from agentwatch.cli.address import open_reader, recording_path
-    from agentwatch.cli.stdout import print_lines
     from agentwatch.output.unknown_parts import report
 
     found = report(open_reader(recording_path(words, "doctor")), agent)
@@ -147,7 +146,7 @@ def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
         "TERM": _shown(environ, "TERM", _TERMINAL),
         "COLORTERM": _shown(environ, "COLORTERM", _COLORS),
         "TERM_PROGRAM": _shown(environ, "TERM_PROGRAM", _PROGRAM),
-        "locale": next((_shown(environ, name, _LOCALE) for name in _locales(environ)), "not set"),
+        "locale": _shown(environ, next(filter(environ.get, ("LC_ALL", "LC_CTYPE")), "LANG"), _LOCALE),
         "encoding": getattr(sys.stdout, "encoding", None),
         "colours": _colours(environ),
         "size": _size(),
@@ -156,10 +155,6 @@ def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
         "tmux": bool(environ.get("TMUX")),
         "ssh": bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
     }
-
-
-def _locales(environ: Mapping[str, str]) -> Iterable[str]:
-    return [name for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name)]
 
 
 def _colours(environ: Mapping[str, str]) -> str:
@@ -182,7 +177,6 @@ def _size() -> str | None:
 
 
 def _folders(environ: Mapping[str, str]) -> dict[str, object]:
-    from agentwatch.base.files import config_file, state_folder
     from agentwatch.recording.saved_sessions import saved_stems
 
     try:
@@ -259,8 +253,6 @@ def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
 
 def _acting(environ: Mapping[str, str]) -> dict[str, object]:
     """Return the switch of each kind of act."""
-    from agentwatch.cli.config_file import read_acts_allowed
-
     allowed = read_acts_allowed(environ)
     return {name: "on" if name in allowed else "off" for name in ACTS}
 
@@ -308,8 +300,6 @@ def machines(environ: Mapping[str, str]) -> dict[str, object]:
         "credentials": ", ".join(name for name in _VARIABLES if environ.get(f"{PREFIX}{name}")) or "not set",
         "copies": _copies(state_folder(environ) / "copies"),
     }
-    from agentwatch.cli.config_file import read_machines
-
     try:
         settings = read_machines(environ)
     except Fault:
@@ -325,7 +315,7 @@ def _copies(folder: Path) -> str:
     try:
         sizes = [path.lstat().st_size for path in folder.glob("*.ndjson")]
     except OSError as error:
-        return (error.strerror or type(error).__name__).lower()
+        return _reason(error)
     return f"{plural(len(sizes), 'recording')}, {byte_size(sum(sizes))}"
 
 
@@ -339,16 +329,11 @@ def _engine(engine: EngineSettings) -> str:
     safety = "plain text allowed" if engine.plaintext else "TLS"
     if address.is_loopback:
         safety = "this machine"
-    files = [
-        f"{name} {_mode(path)}"
-        for name, path in (("credentials", engine.credentials), ("authority", engine.ca))
-        if path is not None
-    ]
-    return ", ".join([safety, *files])
-
-
-def _mode(path: Path) -> str:
-    try:
-        return f"{stat.S_IMODE(path.stat().st_mode):04o}"
-    except OSError as error:
-        return (error.strerror or type(error).__name__).lower()
+    words = [safety]
+    for name, path in (("credentials", engine.credentials), ("authority", engine.ca)):
+        if path is not None:
+            try:
+                words.append(f"{name} {stat.S_IMODE(path.stat().st_mode):04o}")
+            except OSError as error:
+                words.append(f"{name} {_reason(error)}")
+    return ", ".join(words)

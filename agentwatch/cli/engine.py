@@ -15,15 +15,27 @@ import click
 
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.cli.config_file import read_machines
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import say
 from agentwatch.cli.parameters import PATH, age, size, together
-from agentwatch.cli.ship import given_in, logging_in
+from agentwatch.cli.ship import given_in, logging_in, run_ship
 from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.remote.chunk import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
+from agentwatch.remote.engine import (
+    CARD_STREAM,
+    STREAM,
+    Login,
+    RemoteError,
+    SessionName,
+    Trouble,
+    is_publisher,
+    named,
+)
+from agentwatch.remote.login import check_extra, login_of, open_archive
 from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
-    from agentwatch.remote.engine import Login, SessionName
     from agentwatch.remote.nats.administration import Administrator, Server, Stream
 
 _ADMINISTRATOR = "admin"
@@ -142,8 +154,6 @@ def limits(
     address: str, credentials: Path | None, ca: Path | None, *, max_bytes: int | None, age_ms: int | None
 ) -> int:
     """Print the limits of the streams, or change them."""
-    from agentwatch.remote.engine import CARD_STREAM, STREAM
-
     check_limits(max_bytes, age_ms)
     with administrator(login(address, credentials, ca)) as opened:
         chunks, cards = _streams(opened)
@@ -170,14 +180,11 @@ def limits(
 @click.argument("sessions", nargs=-1, metavar="[ADDRESS]...")
 def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login: Any) -> int:
     """Copy saved sessions to an engine, and follow those that run."""
-    from agentwatch.cli.ship import run_ship
-
     return run_ship(sessions, to, given_in(login), ships_all=ships_all)
 
 
 def _check_users(publishers: Sequence[str], watchers: Sequence[str]) -> None:
     """Check the names of users."""
-    from agentwatch.remote.engine import is_publisher
     from agentwatch.remote.nats.administration import can_watch
 
     for name in publishers:
@@ -207,8 +214,6 @@ def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) ->
 @contextmanager
 def _fitting() -> Iterator[None]:
     """Report a limit of bytes that is larger than what is there."""
-    from agentwatch.remote.engine import RemoteError, Trouble
-
     try:
         yield
     except RemoteError as error:
@@ -260,8 +265,6 @@ def _indented(block: str) -> Iterator[str]:
 
 def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
     """Check limits that an administrator asks for."""
-    from agentwatch.remote.chunk import SESSION_BYTES
-
     if max_bytes is not None and max_bytes < SESSION_BYTES:
         raise Fault(f"--max-bytes: a single session may have {byte_size(SESSION_BYTES)}", USAGE)
     if age_ms is not None and age_ms < _HOUR * 1000:
@@ -282,8 +285,6 @@ def check_size(max_bytes: int, chunks: Stream) -> None:
 
 def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
     """Yield the limits, one in a line, with what happens when one is reached."""
-    from agentwatch.remote.chunk import CARD_DAYS, CHUNK_DAYS, SESSION_BYTES
-
     size = "no limit but the account's" if chunks.max_bytes is None else byte_size(chunks.max_bytes)
     yield f"all sessions      {size}: then nothing more is stored"
     yield f"a session         {byte_size(SESSION_BYTES)}: the publisher stops there, and its card says so"
@@ -311,8 +312,6 @@ def age_words(seconds: int | None) -> str:
 
 
 def _streams(opened: Administrator) -> tuple[Stream, Stream]:
-    from agentwatch.remote.engine import CARD_STREAM, STREAM
-
     chunks, cards = opened.stream(STREAM), opened.stream(CARD_STREAM)
     if chunks is None or cards is None:
         raise Fault("the streams do not exist yet: run agentwatch engine init first", USAGE)
@@ -333,7 +332,6 @@ class Found(NamedTuple):
 
 
 def _found(given: Login, opened: Administrator) -> Found:
-    from agentwatch.remote.engine import RemoteError, Trouble
     from agentwatch.remote.nats.administration import STREAMS
 
     server = opened.server()
@@ -350,9 +348,6 @@ def _found(given: Login, opened: Administrator) -> Found:
 
 def _card_count(given: Login) -> int | None:
     """Return how many sessions a watcher can list; None if the user may not watch."""
-    from agentwatch.remote.engine import RemoteError, Trouble
-    from agentwatch.remote.login import open_archive
-
     archive = open_archive(given)
     try:
         cards = archive.cards()
@@ -432,9 +427,6 @@ def _object(found: Found) -> dict[str, object]:
 def login(words: str, file: Path | None, ca: Path | None) -> Login:
     """Return how to log in to the engine that the user names by its address or its name in the settings, with
     the credentials in a file, and the certificates of an authority."""
-    from agentwatch.cli.config_file import read_machines
-    from agentwatch.remote.login import login_of
-
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
         raise Fault(f"engine takes the address of an engine, without a session: {found.address}", USAGE)
@@ -447,9 +439,6 @@ def login(words: str, file: Path | None, ca: Path | None) -> Login:
 @contextmanager
 def administrator(found: Login) -> Iterator[Administrator]:
     """Connect to an engine as its administrator, and report its errors as faults."""
-    from agentwatch.remote.engine import RemoteError, named
-    from agentwatch.remote.login import check_extra
-
     check_extra()
     from agentwatch.remote.nats.administration import Administrator
     from agentwatch.remote.nats.errors import NOT_ALLOWED

@@ -46,13 +46,13 @@ def watch(
         if held is not None:
             held.release()
         _end_rules(source)
-        _report_internal_error(error, source)
+        say(internal_error(error, source.written.files))
         reported = repr(error)
     try:
         print_rest(source, feed, 2 if options.tee else 1)
     except Exception as error:  # noqa: BLE001 - often the same error again, raised by the session itself
         if repr(error) != reported:
-            _report_internal_error(error, source)
+            say(internal_error(error, source.written.files))
         while source.is_live:
             time.sleep(POLL_SECONDS)
         source.finish()
@@ -209,7 +209,3 @@ def _watch_without_terminal(source: Source, feed: Feed) -> None:
     for fd in (0, 1, 2):
         os.dup2(null_fd, fd)
     print_rest(source, feed, null_fd)
-
-
-def _report_internal_error(error: Exception, source: Source) -> None:
-    say(internal_error(error, source.written.files))

@@ -19,7 +19,6 @@ from agentwatch.base.faults import Fault
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.watched import Rows, Watched
-from agentwatch.recording.store import open_regular, read_object
 from agentwatch.remote.card_rows import CardRows, beyond_shares
 from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.copying import is_news
@@ -30,10 +29,10 @@ from agentwatch.remote.engine import (
     SessionName,
     StoredCard,
     Trouble,
-    parse_session,
     unnamed,
 )
 from agentwatch.remote.login import open_archive
+from agentwatch.remote.publish.sidecar import read_shipped
 from agentwatch.text.safe import SafeText, safe_line
 from agentwatch.text.times import day_or_time
 
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 _AGAIN_MS = 2_000
 _ENDING = ".ship"
 _RECORDING = ".ndjson"
-_MOST_BYTES = 1 << 12
 _MOST_AT_ONCE = 200
 """The number of files that are read at a time: 2,000 take 60 ms."""
 _MOST_FILES = 20_000
@@ -80,23 +78,11 @@ class Published:
         known = {stem: self._names[stem] for stem in stems & self._names.keys()}
         room = min(_MOST_AT_ONCE, _MOST_FILES - len(known))
         for stem in sorted(stems - known.keys(), reverse=True)[:room]:  # the newest ones may still run
-            if name := _session_in(self._folder / f"{stem}{_ENDING}"):
-                known[stem] = name
+            if (shipped := read_shipped(self._folder / f"{stem}{_ENDING}")) is not None:
+                known[stem] = str(shipped.session)
         self._names = known
-        sessions = frozenset(known.values())
-        if sessions != self._sessions:
+        if (sessions := frozenset(known.values())) != self._sessions:
             self._sessions = sessions
-
-
-def _session_in(path: Path) -> str:
-    """Return the name of the session in a file; empty if it has none, as for a moment while it is written."""
-    try:
-        fd = open_regular(path)
-    except OSError:
-        return ""
-    name = read_object(fd, _MOST_BYTES).get("session")
-    session = parse_session(name) if isinstance(name, str) else None
-    return "" if session is None else str(session)
 
 
 _PAUSE_SECONDS = 0.002

@@ -147,7 +147,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         "tool": _tool,
         "kind": lambda call: call.kind.value,
         "outcome": lambda call: call.outcome.value,
-        "exit": _exit,
+        "exit": lambda call: call.exit_code,
         "duration": facts.duration_ms,
         "started": facts.started_ms,
         "lines_added": lambda call: call.lines_added,
@@ -194,8 +194,10 @@ def _command_tests(cwd: _Cwd) -> dict[str, Callable[[str], Test[Call]]]:
     return {
         "path": lambda glob: _path_test(glob, cwd),
         "reads": lambda glob: _reads_test(glob, cwd),
-        "program": _program_test,
-        "runs": _runs_test,
+        "program": lambda glob: _test_in_command(_PROGRAMS, glob, literal_of(glob)),
+        "runs": lambda glob: _test_in_command(
+            _RUNS, glob, max(_WORD.findall(literal_of(glob)), key=len, default="")
+        ),
     }
 
 
@@ -262,10 +264,6 @@ def _run_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
 def _tool(call: Call) -> Value:
     more = (CREATES,) if call.is_new_file else _NO_NAMES
     return (call.tool, call.kind.value, *NAMES_OF_KINDS.get(call.kind, _NO_NAMES), *more)
-
-
-def _exit(call: Call) -> Value:
-    return call.exit_code
 
 
 def _outside(call: Call, cwd: str | None) -> Value:
@@ -361,16 +359,6 @@ def _reads_test(glob: str, cwd: _Cwd) -> Test[Call]:
         return any_matches(_read_paths(call, cwd(call)), is_read)
 
     return test
-
-
-def _program_test(glob: str) -> Test[Call]:
-    """Return the test for a program in the command of a call."""
-    return _test_in_command(_PROGRAMS, glob, literal_of(glob))
-
-
-def _runs_test(glob: str) -> Test[Call]:
-    """Return the test for a program with its arguments, or for a pipeline, in the command of a call."""
-    return _test_in_command(_RUNS, glob, max(_WORD.findall(literal_of(glob)), key=len, default=""))
 
 
 def _test_in_command(read: Callable[[Call], Value], glob: str, word: str) -> Test[Call]:

@@ -21,7 +21,7 @@ from agentwatch.rules.language.conditions import Partly, Readers
 from agentwatch.session.actions import action
 from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import known_sum
-from agentwatch.session.events import Outcome, Tokens
+from agentwatch.session.events import Outcome
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome, own_calls
 from agentwatch.text.amounts import dollars, plural
@@ -223,8 +223,9 @@ class _Limited:
         if self._amount is Amount.CONTEXT:
             self._see_context()
             return self._most, not_said
-        read = _cost if self._amount is Amount.COST else _tokens
-        return read(session.tokens), not_said
+        tokens = session.tokens
+        is_cost = self._amount is Amount.COST
+        return tokens.cost_usd if is_cost else known_sum((tokens.input, tokens.output)), not_said
 
     def _note(self, call: Call) -> None:
         self._hits += 1
@@ -256,14 +257,6 @@ def _amount_words(amount: Amount, value: float) -> str:
         Amount.CONTEXT: lambda value: f"{value:.0f} %",
     }
     return shape[amount](value)
-
-
-def _cost(tokens: Tokens) -> float | None:
-    return tokens.cost_usd
-
-
-def _tokens(tokens: Tokens) -> float | None:
-    return known_sum((tokens.input, tokens.output))
 
 
 class _LongestSilence:

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
 from agentwatch.rules.check.judge import MOST_VIOLATIONS, Checked, Judgement, State, blind, partly_judged
-from agentwatch.rules.check.kinds import Forbid, Limit, Require, Severity
+from agentwatch.rules.check.kinds import Forbid, Limit, Require, Rule, Severity
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text, styled
 from agentwatch.text.safe_json import safe_json
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-from typing import NamedTuple
-
-from agentwatch.rules.check.kinds import Rule
 
 _MOST_PLACES = 5
 _STYLES = {"broken": "failed", "warning": "rejected", "holds": "succeeded"}
@@ -58,7 +55,7 @@ def explained(checked: Sequence[Checked]) -> Iterator[SafeText]:
         calls = SafeText(f": {plural(each.calls, 'call')}{named}")
         yield styled((_address_of(each), "strong"), (calls, "muted"))
         for judgement in each.judgements:
-            word = _word(judgement)
+            word = "warning" if judgement.is_warning else judgement.state.value
             words = SafeText(f" {name_of(judgement)}: {_looked(judgement)}")
             yield styled((SafeText(f"  {word:10}"), _STYLES.get(word, "muted")), (words, ""))
             yield from (SafeText(f"{'':13}{place}") for place in places(each, judgement, MOST_VIOLATIONS))
@@ -69,12 +66,6 @@ def explained(checked: Sequence[Checked]) -> Iterator[SafeText]:
 def _styled_verdict(checked: Sequence[Checked]) -> SafeText:
     is_broken = any(each.is_error for one in checked for each in one.judgements)
     return styled((verdict(checked), "failed" if is_broken else "succeeded"))
-
-
-def _word(judgement: Judgement) -> str:
-    if judgement.is_warning:
-        return "warning"
-    return judgement.state.value
 
 
 def _looked(judgement: Judgement) -> str:
@@ -249,15 +240,12 @@ def verdict(checked: Sequence[Checked]) -> SafeText:
     )
     words = f"{broken} of {plural(rules, 'rule')} {'is' if broken == 1 else 'are'} broken"
     if not broken:
-        words = f"{held} of {rules} rules hold" if held < rules else f"{_all(rules)}"
+        words = f"{held} of {rules} rules hold" if held < rules else f"all {rules} rules hold"
+        words = "the rule holds" if held == rules == 1 else words
     more = [plural(warned, "warning")] if warned else []
     more += [f"{len(idle)} had nothing to check"] if (idle := blind(checked)) else []
     more += [f"{len(partial)} did not judge every call"] if (partial := partly_judged(checked)) else []
     return SafeText(f"{', '.join((words, *more))}: {_recordings(checked)}")
-
-
-def _all(rules: int) -> str:
-    return "the rule holds" if rules == 1 else f"all {rules} rules hold"
 
 
 def _recordings(checked: Sequence[Checked]) -> str:

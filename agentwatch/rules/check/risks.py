@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from agentwatch.rules.calls.commands import RISKY, places_in
 from agentwatch.rules.calls.readers import command_readers
-from agentwatch.rules.check.kinds import Forbid
-from agentwatch.rules.check.rule_file import read_rules, starter_path
+from agentwatch.rules.check.kinds import Forbid, read_rules, starter_path
 from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 

@@ -76,13 +76,10 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Glob:
-    """A field whose value a glob, a word or a regular expression must match."""
+class _OfField:
+    """A condition about one field."""
 
     field: Field
-    value: str
-    pattern: Matcher | None = None
-    """The regular expression in place of the glob."""
 
     @property
     def fields(self) -> frozenset[str]:
@@ -93,6 +90,15 @@ class Glob:
     def cost(self) -> int:
         """The cost of the field."""
         return self.field.cost
+
+
+@dataclass(frozen=True)
+class Glob(_OfField):
+    """A field whose value a glob, a word or a regular expression must match."""
+
+    value: str
+    pattern: Matcher | None = None
+    """The regular expression in place of the glob."""
 
     def bind(self, readers: Readers[T]) -> Test[T]:
         """Return the test with these readers."""
@@ -107,22 +113,11 @@ class Glob:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(_OfField):
     """A field that is compared with a number."""
 
-    field: Field
     operator: str
     number: float
-
-    @property
-    def fields(self) -> frozenset[str]:
-        """The name of the field."""
-        return frozenset({self.field.name})
-
-    @property
-    def cost(self) -> int:
-        """The cost of the field."""
-        return self.field.cost
 
     def bind(self, readers: Readers[T]) -> Test[T]:
         """Return the test with these readers."""

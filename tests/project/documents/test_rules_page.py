@@ -27,7 +27,7 @@ from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS, LIVE
 from agentwatch.rules.calls.filter import call_filter
 from agentwatch.rules.calls.readers import call_readers
-from agentwatch.rules.check.rule_file import read_rules
+from agentwatch.rules.check.kinds import read_rules
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.parser import parse
 from tests.conftest import ROOT, case

@@ -14,6 +14,7 @@ from tests.remote.fleet.made import NOW_MS, named
 
 def sidecar(folder: Path, stem: str, content: object, *, is_recorded: bool = True) -> None:
     """Write a file that says as which session a recording is published."""
+    content = {"to": "nats://team", **content} if isinstance(content, dict) else content
     (folder / f"{stem}.ship").write_bytes(orjson.dumps(content))
     if is_recorded:
         (folder / f"{stem}.ndjson").touch()
@@ -21,7 +22,7 @@ def sidecar(folder: Path, stem: str, content: object, *, is_recorded: bool = Tru
 
 def test_published_recordings_are_known_by_their_sessions(tmp_path: Path) -> None:
     """A file beside a recording names its session; later ones are found within two seconds."""
-    sidecar(tmp_path, "a", {"to": "nats://team", "session": str(named(1))})
+    sidecar(tmp_path, "a", {"session": str(named(1))})
     published = Published(tmp_path)
     before = published.sessions(NOW_MS)
     assert before == {str(named(1))}

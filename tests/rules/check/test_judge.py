@@ -30,8 +30,8 @@ from agentwatch.rules.check.kinds import (
     by_options,
     forbid,
     limit,
+    read_rules,
 )
-from agentwatch.rules.check.rule_file import read_rules
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.sources.file import FileSource
 from agentwatch.text.safe import SafeText

@@ -17,9 +17,8 @@ from agentwatch.feed.feed import Feed
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.check.judge import Judge
-from agentwatch.rules.check.kinds import Forbid
+from agentwatch.rules.check.kinds import Forbid, read_rules, starter_path
 from agentwatch.rules.check.risks import risks_in
-from agentwatch.rules.check.rule_file import read_rules, starter_path
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.session.blocks import ChangeBlock
 from agentwatch.session.call import Call
