@@ -71,9 +71,9 @@ if TYPE_CHECKING:
         Usage,
         UsageScope,
     )
-    from agentwatch.session.runs import Run, TurnResult
+    from agentwatch.session.runs import Run
     from agentwatch.session.session import Session
-    from agentwatch.session.transcript import Entry, Kind
+    from agentwatch.session.transcript import Entry, Kind, TurnResult
 
 __version__ = "0.2.0"
 
@@ -85,9 +85,9 @@ _MODULES = {
     "api.summary_types": ("CallSummary", "Summary"),
     "session.call": ("Call", "Place"),
     "session.counts": ("LineCounts", "OddLine"),
-    "session.runs": ("Run", "TurnResult"),
+    "session.runs": ("Run",),
     "session.session": ("Session",),
-    "session.transcript": ("Entry", "Kind"),
+    "session.transcript": ("Entry", "Kind", "TurnResult"),
     "session.events": (
         *(
             "Channel",

@@ -10,9 +10,9 @@ from itertools import islice
 
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
-from agentwatch.session.counts import Phase, usually_under
+from agentwatch.session.counts import usually_under
 from agentwatch.session.events import Outcome, ToolKind
-from agentwatch.session.session import Session
+from agentwatch.session.session import Phase, Session
 from agentwatch.text import UNKNOWN
 from agentwatch.text.durations import duration_words, running_clock
 

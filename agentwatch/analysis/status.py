@@ -25,9 +25,9 @@ from agentwatch.analysis.silence import (
 from agentwatch.session.actions import count_words, shown_action, shown_tool, target
 from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
-from agentwatch.session.counts import Phase, usually_under
+from agentwatch.session.counts import usually_under
 from agentwatch.session.events import Outcome, Tokens, ToolKind
-from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.session import Phase, Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, one_line, short_count
 from agentwatch.text.durations import countdown, duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, exact_line, safe_line

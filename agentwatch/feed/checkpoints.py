@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 from agentwatch.agents import Agent, Decoder
 from agentwatch.agents.tool import Tool
-from agentwatch.session.call import Call
-from agentwatch.session.call_store import Calls, LateChange
+from agentwatch.session.call import Call, Calls, LateChange
 from agentwatch.session.rules import OpenQuestions
-from agentwatch.session.runs import TurnResult
 from agentwatch.session.session import Session
 from agentwatch.session.storage import Content, Spill, TextPrefix
-from agentwatch.session.transcript import Entry, Kind, Transcript
+from agentwatch.session.transcript import Entry, Kind, Transcript, TurnResult
 
 
 class EarlierCalls(Calls):

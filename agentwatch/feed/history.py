@@ -13,7 +13,6 @@ from agentwatch.feed.checkpoints import Checkpoint, Checkpoints, empty_session
 from agentwatch.feed.feed import Feed, RecordedTimes
 from agentwatch.recording.head_tail import line_end_after
 from agentwatch.recording.lines import LineReader, Until
-from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 
 _MOST_LINES = 10_000
@@ -150,49 +149,3 @@ class History:
         feed = Feed(reader, agent, checkpoint)
         feed.takes_agent_times = True
         return feed
-
-
-class CallChanges:
-    """Reports which calls are new or have changed, at a cost that does not depend on the session's size."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._calls = 0
-        self._ended = 0
-        self._open: set[int] = set()
-        self._late = 0
-        self._run: tuple[object, ...] = ()
-
-    @property
-    def count(self) -> int:
-        """The number of calls that were reported."""
-        return self._calls
-
-    def skip(self, calls: int) -> None:
-        """Take the first calls as reported, and everything that has ended."""
-        self._calls, self._ended = calls, len(self._session.ended_calls)
-        self._late = len(self._session.calls.late)
-        self._open = {call.number - 1 for call in self._session.open_calls.values()}
-        self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
-
-    def take(self, most: int) -> list[int]:
-        """Return the indices of the calls that are new or changed since the last call of this method. Each
-        index is returned once. `most` limits new calls, and separately ended ones; the rest follows next
-        time."""
-        session = self._session
-        run = (len(session.runs), session.run.ended, session.is_closed)
-        ended = session.ended_calls.indices(self._ended, self._ended + most)
-        late = session.calls.late
-        changed = [*ended, *(each.call.number - 1 for each in late[self._late :])]
-        self._late = len(late)
-        if run != self._run:
-            # When a run ends, its open calls become unfinished, although no event ends them.
-            changed += [index for index in self._open if not self._is_open(index)]
-        new = range(self._calls, min(len(session.calls), self._calls + most))
-        self._run, self._ended, self._calls = run, self._ended + len(ended), new.stop
-        self._open.difference_update(changed)
-        self._open.update(filter(self._is_open, new))
-        return [*dict.fromkeys((*changed, *new))]
-
-    def _is_open(self, index: int) -> bool:
-        return self._session.calls[index].outcome is Outcome.RUNNING

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentwatch.session.call import MOST_COMMAND, Call, CallKey, Pieces, Place, bounded, bounded_id, call_key
-from agentwatch.session.call_store import FEW_SETTLED
+from agentwatch.session.call import (
+    FEW_SETTLED,
+    MOST_COMMAND,
+    Call,
+    CallKey,
+    Pieces,
+    Place,
+    bounded,
+    bounded_id,
+    call_key,
+)
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -40,9 +49,9 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.limits import with_report
 from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
-from agentwatch.session.runs import Answer, Run
+from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, repeated_calls
-from agentwatch.session.transcript import FEW_ENDED, Kind
+from agentwatch.session.transcript import FEW_ENDED, Answer, Kind
 from agentwatch.text.amounts import plural
 
 # Applies the events of runs and turns to a session.

@@ -1,13 +1,13 @@
-"""The state of a session, which `reducers` update one line at a time."""
+"""The state of a session, which `reducers` update one line at a time; and which of its calls have changed."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
+from enum import StrEnum
 
-from agentwatch.session.call import Call, CallKey, Place, bounded
-from agentwatch.session.call_store import Calls, EndedCalls
-from agentwatch.session.counts import LineCounts, Phase, Rhythm, Uses, added
+from agentwatch.session.call import Call, CallKey, Calls, EndedCalls, Pieces, Place, bounded
+from agentwatch.session.counts import LineCounts, Uses, added
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
 from agentwatch.session.limits import NO_LIMITS
 from agentwatch.session.rules import OpenQuestions, span_ms
@@ -54,6 +54,64 @@ class Notices:
         earlier._once = self._once
         earlier._count, earlier._malformed = counts
         return earlier
+
+
+# Only the session's own history shows whether a silence is long: one model thinks for 3 s, another for 90 s.
+# Each stay in a phase counts once, with its longest silence. If every silence counted, a hundred deltas at
+# intervals of 50 ms would make the usual silence so short that the seconds in which the model writes a call
+# would count as a stall.
+
+_KEPT = 64
+
+
+class Phase(StrEnum):
+    """What the session is doing between two lines."""
+
+    WAITING = "waiting"
+    """Waiting for the model."""
+    THINKING = "thinking"
+    WRITING = "writing"
+    CALLING = "calling"
+    """At least one call is open."""
+    NOTHING = "nothing"
+    """The run is over."""
+
+
+class Rhythm:
+    """The durations of the newest 64 stays in each phase, in milliseconds between arrival times."""
+
+    def __init__(self) -> None:
+        self.phase = Phase.NOTHING
+        self.began_ms: int | None = None
+        """When the present phase began, by arrival time; None before the first line."""
+        self.thoughts: deque[int] = deque(maxlen=_KEPT)
+        """The duration of each thinking phase."""
+        self.silences = {
+            phase: deque[int](maxlen=_KEPT) for phase in (Phase.WAITING, Phase.THINKING, Phase.WRITING)
+        }
+        """The longest silence of each stay in a phase. Lines that arrived together have none between them."""
+        self._last_ms = 0
+        self._longest_ms = 0
+
+    def update(self, phase: Phase, seen_ms: int) -> None:
+        """Record the phase of the session after a line that arrived at `seen_ms`."""
+        if self.began_ms is None:
+            self.began_ms = self._last_ms = seen_ms
+        self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)
+        self._last_ms = seen_ms
+        if phase is self.phase:
+            return
+        if self._longest_ms and self.phase in self.silences:
+            self.silences[self.phase].append(self._longest_ms)
+        if self.phase is Phase.THINKING and seen_ms > self.began_ms:
+            self.thoughts.append(seen_ms - self.began_ms)
+        self.phase, self.began_ms, self._longest_ms = phase, seen_ms, 0
+
+    def update_by_pieces(self, phase: Phase, pieces: Pieces, last_ms: int) -> None:
+        """Record the phase after several lines of the same phase, the last of which arrived at `last_ms`."""
+        self.update(phase, pieces.first_ms)
+        self._longest_ms = max(self._longest_ms, pieces.longest_gap_ms)
+        self._last_ms = last_ms
 
 
 _MOST_UNTIMED = 16
@@ -233,3 +291,49 @@ def calls_by_outcome(session: Session) -> dict[Outcome, int]:
         {Outcome.RUNNING: running, Outcome.UNFINISHED: len(session.calls) - copied - ended.total() - running}
     )
     return {outcome: counts[outcome] for outcome in Outcome if outcome in counts}
+
+
+class CallChanges:
+    """Reports which calls are new or have changed, at a cost that does not depend on the session's size."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._calls = 0
+        self._ended = 0
+        self._open: set[int] = set()
+        self._late = 0
+        self._run: tuple[object, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of calls that were reported."""
+        return self._calls
+
+    def skip(self, calls: int) -> None:
+        """Take the first calls as reported, and everything that has ended."""
+        self._calls, self._ended = calls, len(self._session.ended_calls)
+        self._late = len(self._session.calls.late)
+        self._open = {call.number - 1 for call in self._session.open_calls.values()}
+        self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
+
+    def take(self, most: int) -> list[int]:
+        """Return the indices of the calls that are new or changed since the last call of this method. Each
+        index is returned once. `most` limits new calls, and separately ended ones; the rest follows next
+        time."""
+        session = self._session
+        run = (len(session.runs), session.run.ended, session.is_closed)
+        ended = session.ended_calls.indices(self._ended, self._ended + most)
+        late = session.calls.late
+        changed = [*ended, *(each.call.number - 1 for each in late[self._late :])]
+        self._late = len(late)
+        if run != self._run:
+            # When a run ends, its open calls become unfinished, although no event ends them.
+            changed += [index for index in self._open if not self._is_open(index)]
+        new = range(self._calls, min(len(session.calls), self._calls + most))
+        self._run, self._ended, self._calls = run, self._ended + len(ended), new.stop
+        self._open.difference_update(changed)
+        self._open.update(filter(self._is_open, new))
+        return [*dict.fromkeys((*changed, *new))]
+
+    def _is_open(self, index: int) -> bool:
+        return self._session.calls[index].outcome is Outcome.RUNNING

@@ -11,10 +11,11 @@ import pytest
 
 from agentwatch.agents.registry import agent_named
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.history import CallChanges, History
+from agentwatch.feed.history import History
 from agentwatch.recording import lines as read
 from agentwatch.recording.lines import LineReader, Until
 from agentwatch.recording.saved import open_saved
+from agentwatch.session.session import CallChanges
 from tests.builders.claude_lines import answer, call, say
 from tests.builders.claude_lines import init as init_of_claude
 from tests.builders.claude_lines import result as claude_result

@@ -14,7 +14,7 @@ from agentwatch.recording.store import nameless_file
 from agentwatch.screen.screens.session import screen
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.terminal.signals import PendingSignals
-from agentwatch.session import call_store
+from agentwatch.session import call as call_module
 from agentwatch.session.call import Call
 from agentwatch.session.session import Session
 from agentwatch.sources.file import FileSource
@@ -123,13 +123,13 @@ def test_a_large_recording_is_packed_later_than_others(
 ) -> None:
     """Of 1,100 calls, none is packed while a recording loads behind its preview; others pack the oldest."""
     path = large(tmp_path / "r.ndjson", 1100, result("all"))
-    pack, packed = call_store._packed, []
+    pack, packed = call_module._packed, []
 
     def noted(call: Call) -> bytes:
         packed.append(call.number)
         return pack(call)
 
-    monkeypatch.setattr(call_store, "_packed", noted)
+    monkeypatch.setattr(call_module, "_packed", noted)
     for most, numbers in ((8 << 20, list(range(1, 77))), (1 << 20, [])):
         with case(most):
             monkeypatch.setattr(screen, "_LARGE_BYTES", most)

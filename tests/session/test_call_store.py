@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentwatch.feed.checkpoints import EarlierCalls
-from agentwatch.session import call_store
-from agentwatch.session.call import Call, Place
-from agentwatch.session.call_store import CallOrder, Calls, EndedCalls
+from agentwatch.session import call as call_module
+from agentwatch.session.call import Call, CallOrder, Calls, EndedCalls, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.reducers import keep_few
 from agentwatch.session.session import Session
@@ -21,7 +20,7 @@ from agentwatch.session.transcript import Kind
 from tests.builders.lines import PROPERTY, completed, init, result, session, started
 
 MANY = 500
-MOST_SETTLED = call_store._MOST_SETTLED
+MOST_SETTLED = call_module._MOST_SETTLED
 NUMBERS = st.none() | st.integers(-(1 << 63), 1 << 63)
 TEXTS = st.none() | st.text("ab\n é🙂\ud83d", max_size=9)
 PLACES = st.none() | st.builds(Place, st.integers(0, 1 << 60), st.integers(0, 1 << 60), NUMBERS)
@@ -43,8 +42,8 @@ CALLS = st.builds(
 def _few_unpacked() -> Iterator[None]:
     """Pack all but the newest 32 settled calls, and drop those that are not referenced from 128 on."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(call_store, "_MOST_SETTLED", 32)
-        patched.setattr(call_store, "_LEAST_HELD", 128)
+        patched.setattr(call_module, "_MOST_SETTLED", 32)
+        patched.setattr(call_module, "_LEAST_HELD", 128)
         yield
 
 
@@ -155,7 +154,7 @@ def test_a_screen_keeps_few_calls_and_texts(monkeypatch: pytest.MonkeyPatch) -> 
         reads.append(place)
         return get(spill, place, length)
 
-    monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
+    monkeypatch.setattr(call_module, "_MOST_SETTLED", MOST_SETTLED)
     read = Session()
     keep_few(read)
     for number in range(1, 1100):
@@ -183,7 +182,7 @@ def test_the_newest_settled_calls_stay_unpacked(monkeypatch: pytest.MonkeyPatch)
         reads.append(place)
         return get(spill, place, length)
 
-    monkeypatch.setattr(call_store, "_MOST_SETTLED", MOST_SETTLED)
+    monkeypatch.setattr(call_module, "_MOST_SETTLED", MOST_SETTLED)
     calls = many(8192 + 10)
     monkeypatch.setattr(Spill, "get", counted)
     assert [call.number for call in calls[10:]] == list(range(11, 8192 + 11))
@@ -234,7 +233,7 @@ def test_a_call_that_ends_as_in_the_newest_session_is_shared() -> None:
 
 def test_the_effect_of_late_starts_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call is as it was before a late start after the checkpoint; only so many of them are kept."""
-    monkeypatch.setattr(call_store, "_MOST_LATE", 2)
+    monkeypatch.setattr(call_module, "_MOST_LATE", 2)
     newest = newest_calls(3)
     for number, offset in ((1, 100), (2, 200), (3, 300)):
         newest.changes_late(newest[number - 1], offset)

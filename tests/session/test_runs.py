@@ -9,9 +9,9 @@ import pytest
 
 from agentwatch.agents import Decoder
 from agentwatch.session import counts as session_counts
-from agentwatch.session import runs
+from agentwatch.session import transcript
 from agentwatch.session.call import Pieces, Place
-from agentwatch.session.counts import Phase, Rhythm, UsageCounts, Use, Uses, added, known_sum, usually_under
+from agentwatch.session.counts import UsageCounts, Use, Uses, added, known_sum, usually_under
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -41,7 +41,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.limits import NO_LIMITS, KnownLimits, Reported, most_used, with_report
 from agentwatch.session.reducers import apply_line, close_session
-from agentwatch.session.session import Session, calls_by_outcome
+from agentwatch.session.session import Phase, Rhythm, Session, calls_by_outcome
 from agentwatch.session.storage import GrowingText, is_joined
 from agentwatch.session.transcript import Kind
 from agentwatch.text.times import coming
@@ -76,7 +76,7 @@ def test_the_text_is_compared_once_with_its_result(monkeypatch: pytest.MonkeyPat
         compared += 1
         return is_joined(whole, pieces)
 
-    monkeypatch.setattr(runs, "is_joined", counted)
+    monkeypatch.setattr(transcript, "is_joined", counted)
     read, decoder = Session(), Decoder()
     apply(read, decoder, init(), segment("a"), result("ab"))
     assert [read.run.text_matches_result for _ in range(3)] == [False] * 3

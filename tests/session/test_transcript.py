@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.session import storage
 from agentwatch.session import transcript as transcript_module
-from agentwatch.session.call import Place
-from agentwatch.session.call_store import Calls
+from agentwatch.session.call import Calls, Place
 from agentwatch.session.events import (
     Channel,
     Compaction,

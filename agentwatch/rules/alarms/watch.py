@@ -9,7 +9,6 @@ from typing import NamedTuple, cast
 
 from agentwatch.analysis.silence import silence_ms
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.history import CallChanges
 from agentwatch.recording.alarms import Alarm
 from agentwatch.rules.alarms.tripwire import Action, Tripwire
 from agentwatch.rules.calls.facts import CallFacts
@@ -18,8 +17,8 @@ from agentwatch.rules.language.conditions import Test
 from agentwatch.session.actions import brief_action, target
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.call import Call
-from agentwatch.session.counts import Phase
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import CallChanges, Phase
 from agentwatch.text.safe import SafeText
 
 _MOST_CHANGES = 1024

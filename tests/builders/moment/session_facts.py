@@ -11,12 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from agentwatch.session.call import Call
-from agentwatch.session.call_store import CallOrder, Calls
-from agentwatch.session.runs import Answer, TurnResult
+from agentwatch.session.call import Call, CallOrder, Calls
 from agentwatch.session.session import Notices, Session
 from agentwatch.session.storage import GrowingText, Numbers, Spill, TextPrefix
-from agentwatch.session.transcript import Entry, Transcript
+from agentwatch.session.transcript import Answer, Entry, Transcript, TurnResult
 
 Facts = Any
 """A number, a string, a list or a dict of facts."""

@@ -14,13 +14,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.feed.feed import Feed
-from agentwatch.feed.history import CallChanges
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.session.actions import shown_tool
-from agentwatch.session.call import Call, Place
-from agentwatch.session.call_store import CallOrder
+from agentwatch.session.call import Call, CallOrder, Place
 from agentwatch.session.events import Outcome, ToolKind
-from agentwatch.session.session import Session
+from agentwatch.session.session import CallChanges, Session
 from agentwatch.text.safe import SafeText, columns, safe_line
 from agentwatch.text.signs import EIGHTHS
 

@@ -20,9 +20,8 @@ from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks, s
 from agentwatch.session.actions import shown_action
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
-from agentwatch.session.runs import TurnResult
 from agentwatch.session.storage import PAGE, Numbers, Spill
-from agentwatch.session.transcript import Entry, Kind
+from agentwatch.session.transcript import Entry, Kind, TurnResult
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, safe_text
 from agentwatch.text.signs import ASKS_SIGN, SIGNS

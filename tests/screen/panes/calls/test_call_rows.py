@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from agentwatch.rules.calls.filter import call_filter
 from agentwatch.screen.panes.calls.list import CallList, Rows, RowsByDuration, RowsByTime
-from agentwatch.session.call import Call
-from agentwatch.session.call_store import Calls
+from agentwatch.session.call import Call, Calls
 from agentwatch.session.events import Outcome
 from agentwatch.session.reducers import close_session
 from agentwatch.session.session import Session
