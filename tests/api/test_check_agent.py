@@ -134,7 +134,6 @@ class Growing:
         self._lines: list[str] = []
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of a line."""
         self._lines.append(str(len(self._lines)))
         for _ in range(40):
             self._lines.count("x")

@@ -13,19 +13,16 @@ CWD = "/home/ada/tidepool"
 
 
 def line(kind: str, subtype: str | None = None, **fields: Any) -> Json:
-    """Return a line of a session."""
     named = {"type": kind} if subtype is None else {"type": kind, "subtype": subtype}
     return {**named, "session_id": "s-1", "uuid": "u-1", **fields}
 
 
 def init(**fields: Any) -> Json:
-    """Return an init line."""
     facts = {"cwd": CWD, "model": "claude-sonnet-5", "tools": ["Bash"], "claude_code_version": "2.1.330"}
     return line("system", "init", **{**facts, **fields})
 
 
 def assistant(*blocks: Json, **fields: Any) -> Json:
-    """Return a line with blocks of a message of the agent."""
     message = {"id": fields.pop("message_id", "msg_1"), "role": "assistant", "content": [*blocks]}
     if "model" in fields:
         message["model"] = fields.pop("model")
@@ -35,7 +32,6 @@ def assistant(*blocks: Json, **fields: Any) -> Json:
 
 
 def say(words: str, **fields: Any) -> Json:
-    """Return a line with a text of the agent."""
     return assistant({"type": "text", "text": words}, **fields)
 
 
@@ -56,23 +52,19 @@ def answer(content: Any, call_id: str = "t-1", *, is_error: bool | None = None, 
 
 
 def user(words: str, **fields: Any) -> Json:
-    """Return a line with a text of the user."""
     return line("user", message={"role": "user", "content": words}, **{"parent_tool_use_id": None, **fields})
 
 
 def delta(words: str, kind: str = "text", **fields: Any) -> Json:
-    """Return a delta of a block."""
     body = {"type": "content_block_delta", "index": 0, "delta": {"type": f"{kind}_delta", kind: words}}
     return line("stream_event", event=body, **{"parent_tool_use_id": None, **fields})
 
 
 def result(words: str = "", subtype: str = "success", **fields: Any) -> Json:
-    """Return a result line."""
     return line("result", subtype, **{"is_error": False, "result": words, "num_turns": 1, **fields})
 
 
 def written(*lines: Json) -> bytes:
-    """Return lines as bytes."""
     return b"".join(json.dumps(each).encode() + b"\n" for each in lines)
 
 

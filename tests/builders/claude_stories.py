@@ -115,7 +115,6 @@ class Story:
                     break
 
     def data(self) -> bytes:
-        """Return the lines."""
         return b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in self.lines)
 
     def truth(self) -> Json:
@@ -294,7 +293,6 @@ class Story:
 
 
 def story(seed: int, *, is_partial: bool) -> Story:
-    """Return the story of a seed."""
     made = Story(Random(seed), is_partial)
     made.write()
     return made

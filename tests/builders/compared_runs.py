@@ -40,7 +40,6 @@ def edit(path: str, added: int = 4, removed: int = 2) -> Did:
 
 
 def shell(command: str, exit_code: int = 0, stdout: str = "", took_ms: int = 100) -> Did:
-    """Return a call that runs a command."""
     answer = {"success" if exit_code == 0 else "failure": {"exitCode": exit_code, "stdout": stdout}}
     return Did("shell", {"command": command}, answer, took_ms)
 
@@ -77,7 +76,6 @@ class Run:
         return replace(self, calls=(*self.calls[:at], call, *self.calls[at + 1 :]))
 
     def without(self, at: int) -> Run:
-        """Return the run without a call."""
         return replace(self, calls=self.calls[:at] + self.calls[at + 1 :])
 
     def with_call(self, at: int, call: Did) -> Run:
@@ -85,7 +83,6 @@ class Run:
         return replace(self, calls=(*self.calls[:at], call, *self.calls[at:]))
 
     def lines(self) -> bytes:
-        """Return the recording of the run."""
         at_ms, lines = BEGAN_MS, [init(self.cwd), user()]
         for number, call in enumerate(self.calls):
             args = {name: _placed(value, self.cwd) for name, value in call.args.items()}

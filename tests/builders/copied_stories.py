@@ -92,7 +92,6 @@ def iso(at_ms: int) -> str:
 
 
 def save(path: Path, lines: Iterable[Json]) -> None:
-    """Write lines to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
 

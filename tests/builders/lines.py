@@ -43,7 +43,6 @@ def init(cwd: str = CWD, **fields: Any) -> bytes:
 
 
 def message(role: str, text: str, **fields: Any) -> bytes:
-    """Return a message with one text."""
     content = [{"type": "text", "text": text}]
     return event(role, message={"role": role, "content": content}, **fields)
 

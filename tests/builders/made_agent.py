@@ -53,8 +53,6 @@ class MadeSession:
         monkeypatch.setattr(registry, "known_agents", lambda: known)
 
     def agent(self, traits: Traits | None = None) -> Agent:
-        """Return the agent."""
-
         def blocks(_fields: Fields, call_id: str) -> Iterable[Block]:
             return self.blocks.get(call_id, ())
 
@@ -73,7 +71,6 @@ class LateDecoder:
     """Decodes a format whose first line, a prompt, could be any agent's."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         if fields.get("type") == "late/start":
             return [RunStarted("late")]
         return [Prompt(str(fields.get("text")))]

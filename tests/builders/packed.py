@@ -23,7 +23,6 @@ DETAILED = ("l", "no", "q", "r", "s", "uv")
 
 
 def mark(place: str, texts: Iterable[str]) -> list[str]:
-    """Return texts with the marks of a place."""
     return [f"{place}{number}{place}{text}" for number, text in enumerate(texts)]
 
 

@@ -187,12 +187,10 @@ class ListProcess:
         self.start()
 
     def start(self) -> None:
-        """Start it."""
         arguments = [sys.executable, "-m", __name__, str(self._folder), str(self._seconds)]
         self.process = subprocess.Popen(arguments, cwd=ROOT)
 
     def kill(self) -> None:
-        """Kill it."""
         self._kills.append(time.monotonic())
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()

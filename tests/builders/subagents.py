@@ -37,7 +37,6 @@ def ends(
     outcome: Outcome = Outcome.SUCCEEDED,
     note: str | None = None,
 ) -> ToolEnded:
-    """Return the end of a call."""
     kind, phrase = _PHRASES[tool]
     error = "exit 1" if outcome is Outcome.FAILED else None
     return ToolEnded(
@@ -46,7 +45,6 @@ def ends(
 
 
 def says(text: str, parent_call: str | None = None) -> list[Event]:
-    """Return a whole text."""
     return [
         Text(Channel.ANSWER, text, parent_call=parent_call),
         TextEnded(Channel.ANSWER, parent_call=parent_call),

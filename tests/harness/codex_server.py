@@ -75,7 +75,6 @@ class Connection:
             yield first & 0xF, bytes(byte ^ mask[at % 4] for at, byte in enumerate(self._take(size)))
 
     def send(self, data: bytes) -> None:
-        """Send bytes."""
         self._socket.sendall(data)
 
     def wait(self) -> None:
@@ -125,7 +124,6 @@ class CodexServer:
 
     @property
     def methods(self) -> list[str]:
-        """The methods of the messages."""
         return [each["method"] for each in self.heard]
 
     def behave(self, connection: Connection) -> None:

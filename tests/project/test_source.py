@@ -137,6 +137,14 @@ def test_the_tests_read_nothing_beside_the_repository() -> None:
             assert bool(paths_beside(source, 2)) is is_beside
 
 
+def test_each_test_states_a_fact() -> None:
+    """Each test of the project has a docstring."""
+    begins = re.compile(r'^(?:async )?def (test_\w+)\([^)]*\) -> None:.*\n(    """)?', re.MULTILINE)
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        with case(path.relative_to(ROOT)):
+            assert [name for name, fact in begins.findall(path.read_text("utf-8")) if not fact] == []
+
+
 ROOMS = (
     *("analysis", "api", "base", "catalog", "cli", "feed", "output", "recording", "remote", "rules"),
     *("session", "sources", "text"),

@@ -63,7 +63,6 @@ class Result:
     """The format of the stream and of the file, as agentwatch names them."""
 
     def to_json(self) -> str:
-        """Return the result as JSON."""
         return json.dumps(asdict(self))
 
     @staticmethod
@@ -321,7 +320,6 @@ class Tmux:
         return ran.stdout
 
     def open(self, window: str, cwd: Path, *command: str) -> None:
-        """Open a window that runs a program."""
         size = ("-x", "150", "-y", "45")
         if not self("list-sessions"):
             self("new-session", "-d", *size, "-n", "first", "sleep 100000")

@@ -142,7 +142,6 @@ def usage(step: int) -> Usage:
 
 
 def prompt(scenario: str) -> str:
-    """Return the prompt that starts a scenario."""
     return f"Please do RUN-{scenario} now"
 
 

@@ -110,7 +110,6 @@ def test_a_misplaced_line_invents_nothing(captures: Captures, share: float) -> N
 
 
 def ended(found: Outcomes) -> Outcomes:
-    """Return the outcomes of calls that lines have ended."""
     return {call_id: each - {Outcome.UNFINISHED} for call_id, each in found.items()}
 
 
@@ -148,7 +147,6 @@ CodexOutcomes = dict[str, Outcome]
 
 
 def codex_outcomes(read: Session) -> CodexOutcomes:
-    """Return the outcome of each call."""
     return {call.call_id: call.outcome for call in read.calls}
 
 

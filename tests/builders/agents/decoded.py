@@ -19,7 +19,6 @@ WRONG: tuple[object, ...] = (None, True, -1, 2**80, 1.5, "", "x", [], [[]], [Non
 
 
 def lines_of(path: Path) -> list[Line]:
-    """Return the lines of a recording."""
     return [json.loads(line) for line in path.read_bytes().splitlines() if line.strip()]
 
 

@@ -21,7 +21,6 @@ META: Json = {"type": "session_meta", "payload": {"id": "t-1", "cwd": "/home/ada
 
 
 def read(*lines: Json) -> Session:
-    """Return the session of these lines."""
     return session(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
 
 
@@ -36,7 +35,6 @@ def done(kind: str, item_id: str = "item_1", **fields: Any) -> Json:
 
 
 def error(message: str) -> Json:
-    """Return an error line of the stream."""
     return {"type": "error", "message": message}
 
 
@@ -78,13 +76,11 @@ def notes(found: Session) -> list[str]:
 
 
 def only_call(*lines: Json) -> Call:
-    """Return the only call of a session."""
     (call,) = read(*lines).calls
     return call
 
 
 def blocks(line: Json) -> list[Block]:
-    """Return the blocks of a line."""
     agent = agent_named("codex-rollout" if "payload" in line else "codex")
     assert agent is not None
     return list(agent.blocks(line, "c-1"))
@@ -160,7 +156,6 @@ def copied(lines: Sequence[Json], at_ms: int) -> list[Json]:
 
 
 def written(lines: Sequence[Json]) -> bytes:
-    """Return lines as bytes."""
     return b"".join(json.dumps(line, separators=(",", ":")).encode() + b"\n" for line in lines)
 
 

@@ -29,7 +29,6 @@ class _Lines:
         return {"type": "response_item", "payload": {"type": kind} | fields}
 
     def event(self, kind: str, **fields: object) -> Json:
-        """Return an event."""
         return {"type": "event_msg", "payload": {"type": kind} | fields}
 
     def completed(self, kind: str, **fields: object) -> Json:
@@ -48,7 +47,6 @@ class _Lines:
             yield self.event("user_message", message=text)
 
     def step(self, step: Step) -> Iterator[Json]:
-        """Yield the lines of a step."""
         self._count += 1
         key, call_id = f"msg_{self._count}", f"call_{self._count}"
         match step:

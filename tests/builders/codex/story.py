@@ -108,7 +108,6 @@ def outcome_of(story: Story) -> str:
 
 
 def text_of(story: Story) -> str:
-    """Return all messages."""
     return "".join(step.text for step in story.steps if isinstance(step, Say))
 
 

@@ -83,7 +83,6 @@ class _Items:
 
 
 def stream(story: Story) -> bytes:
-    """Return a story as a stream."""
     items = _Items()
     lines: list[Json] = [{"type": "thread.started", "thread_id": "t-1"}]
     for turn in story.turns:

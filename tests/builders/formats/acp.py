@@ -24,7 +24,6 @@ def request(method: str, number: Any = None, **params: Any) -> bytes:
 
 
 def response(number: Any, result: Any) -> bytes:
-    """Return a response."""
     return line({"jsonrpc": "2.0", "id": number, "result": result})
 
 
@@ -56,7 +55,6 @@ def stopped(reason: str = "end_turn", number: Any = 2, **result: Any) -> bytes:
 
 
 def update(kind: str, session: str = SESSION, /, **fields: Any) -> bytes:
-    """Return an update of a session."""
     return request("session/update", sessionId=session, update={"sessionUpdate": kind, **fields})
 
 

@@ -23,12 +23,10 @@ USAGE = {
 
 
 def line(kind: str, key: str, **fields: Any) -> dict[str, Any]:
-    """Return a line of the session."""
     return {"type": kind, "id": key, "timestamp": AT, "session_id": "abc-123"} | fields
 
 
 def said(role: str, text: str, key: str = "m-1") -> dict[str, Any]:
-    """Return a message."""
     return line("message", key, role=role, text=text)
 
 
@@ -40,7 +38,6 @@ def use(name: str, key: str = "c-1", **parameters: Any) -> dict[str, Any]:
 def ended(
     value: Any = "ok", key: str = "c-1", *, is_error: Any = False, name: str = "Read"
 ) -> dict[str, Any]:
-    """Return the end of a call."""
     return line("tool_result", key, messageId="m", toolId=name, isError=is_error, value=value)
 
 

@@ -46,7 +46,6 @@ def failure(kind: str, message: str = "No.") -> dict[str, Any]:
 
 
 def notice(message: str, severity: str | None = "error") -> dict[str, Any]:
-    """Return a notice of the agent."""
     return {"type": "error", "timestamp": AT, "severity": severity, "message": message}
 
 

@@ -17,7 +17,6 @@ TOKENS = {"input": 1000, "output": 20, "cached": 400, "thoughts": 5, "tool": 0, 
 
 
 def message(kind: str, text: Any, key: str = "m", **fields: Any) -> dict[str, Any]:
-    """Return a message."""
     return {"id": key, "timestamp": AT, "type": kind, "content": text} | fields
 
 
@@ -38,7 +37,6 @@ def call(call_id: str = "c-1", name: str = "glob", status: Any = "success", **fi
 
 
 def response(**fields: Any) -> list[dict[str, Any]]:
-    """Return the result of a call."""
     return [{"functionResponse": {"id": "c-1", "name": "glob", "response": fields}}]
 
 

@@ -56,14 +56,12 @@ def of_a_format(captures: Captures) -> Iterator[tuple[str, bytes, str]]:
 
 
 def named(name: str) -> Agent:
-    """Return the agent of a format."""
     agent = agent_named(name)
     assert agent is not None
     return agent
 
 
 def read(data: bytes, name: str) -> Session:
-    """Return the session of a recording in a format."""
     agent = named(name)
     decoder, session = Decoder(agent), Session()
     detected = FormatDetected(agent.name, agent.traits, agent.agent)

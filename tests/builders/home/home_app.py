@@ -70,7 +70,6 @@ class HomeApp(App[None]):
         return screen
 
     def compose(self) -> ComposeResult:
-        """Yield home."""
         yield self.home
 
     def on_mount(self) -> None:

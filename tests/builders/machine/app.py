@@ -133,18 +133,15 @@ class HomeStage:
         return self.app.screen
 
     async def back(self) -> None:
-        """Return to the list."""
         await self.press("escape")
         await self.until(lambda: self.app.screen is self.home, "the list")
 
     @property
     def lines(self) -> list[str]:
-        """The rows of the screen."""
         return screen_rows(self.app)
 
     @property
     def text(self) -> str:
-        """The screen as text."""
         return "\n".join(self.lines)
 
     @property

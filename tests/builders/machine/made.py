@@ -46,7 +46,6 @@ def id_of(number: int) -> str:
 
 
 def written(agent: str, story: Story) -> bytes:
-    """Return the file of a session."""
     lines = LINES[agent](story)
     return b"".join(orjson.dumps(line) + b"\n" for line in lines)
 

@@ -38,7 +38,6 @@ def all_found(places: Places) -> dict[Key, SessionEntry]:
 
 
 def found_in(machine: FakeMachine, environ: Mapping[str, str] | None = None) -> dict[Key, SessionEntry]:
-    """Return all sessions of a machine."""
     return all_found(places_of(machine, environ))
 
 

@@ -12,7 +12,6 @@ Shown = dict[str, object]
 
 
 def watch_screen(stage: Stage) -> WatchScreen:
-    """Return the screen of the session."""
     screen = stage.app.screen_stack[0]
     assert isinstance(screen, WatchScreen)
     return screen

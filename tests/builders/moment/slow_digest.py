@@ -37,7 +37,6 @@ class SlowDigest:
 
 
 def decoded(data: bytes) -> list[DecodedLine]:
-    """Return the decoded lines of a recording."""
     decoder = Decoder()
     joiner = LineJoiner(decoder)
     found = [line for piece in physical_lines(data) for line in joiner.take(piece)]

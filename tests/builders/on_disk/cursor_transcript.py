@@ -15,7 +15,6 @@ Line = dict[str, Any]
 
 
 def line(role: object, *parts: object) -> Line:
-    """Return a message."""
     return {"role": role, "message": {"content": list(parts)}}
 
 
@@ -41,7 +40,6 @@ def said(*words: str) -> Line:
 
 
 def called(*parts: Line) -> Line:
-    """Return a message with calls."""
     return line("assistant", *(parts or (call(),)))
 
 
@@ -51,7 +49,6 @@ def returned(content: object = "ok", **more: Any) -> Line:
 
 
 def ended(status: object = "success", **more: Any) -> Line:
-    """Return the line that ends a turn."""
     return {"type": "turn_ended", "status": status, **more}
 
 

@@ -23,7 +23,6 @@ def line(
 
 
 def user(text: str, **more: Any) -> dict[str, Any]:
-    """Return a prompt."""
     return line("user", {"text": text}, **more)
 
 
@@ -33,7 +32,6 @@ def said(text: str, **more: Any) -> dict[str, Any]:
 
 
 def call(call_id: str, name: str = "run_shell_command", **given: Any) -> dict[str, Any]:
-    """Return a line with a call."""
     return line(
         "assistant", {"functionCall": {"id": call_id, "name": name, "args": given or {"command": "ls"}}}
     )
@@ -42,18 +40,15 @@ def call(call_id: str, name: str = "run_shell_command", **given: Any) -> dict[st
 def returned(
     call_id: str, name: str = "run_shell_command", response: object = None, **about: Any
 ) -> dict[str, Any]:
-    """Return a line with the result of a call."""
     part = {"functionResponse": {"id": call_id, "name": name, "response": response or {"output": "ok"}}}
     return line("tool_result", part, toolCallResult={"callId": call_id, "status": "success", **about})
 
 
 def system(subtype: object, payload: object = None, **more: Any) -> dict[str, Any]:
-    """Return a system line."""
     return line("system", subtype=subtype, systemPayload=payload, **more)
 
 
 def telemetry(name: str, **event: Any) -> dict[str, Any]:
-    """Return a line with a telemetry event."""
     return system("ui_telemetry", {"uiEvent": {"event.name": f"qwen-code.{name}", **event}})
 
 

@@ -28,13 +28,11 @@ def user(text: object, uuid: str | None = None, parent: str | None = None, **mor
 def answer(
     *blocks: dict[str, Any], uuid: str | None = None, parent: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Return a line of the agent, with its blocks."""
     message = {"role": "assistant", "model": "opus", "content": list(blocks), **more.pop("message", {})}
     return line("assistant", uuid, parent, message=message, **more)
 
 
 def said(text: str, **more: Any) -> dict[str, Any]:
-    """Return a line with a text of the agent."""
     return answer({"type": "text", "text": text}, **more)
 
 
@@ -50,7 +48,6 @@ def call(call_id: str, name: str = "Bash", given: object = None, **more: Any) ->
 
 
 def returned(call_id: str, content: object = "ok", **more: Any) -> dict[str, Any]:
-    """Return a line with the result of a call."""
     block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
     if "is_error" in more:
         block["is_error"] = more.pop("is_error")

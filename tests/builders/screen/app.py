@@ -53,7 +53,6 @@ class PaneApp(App[None]):
         self._panes = panes
 
     def compose(self) -> ComposeResult:
-        """Yield the panes."""
         yield from self._panes
 
 
@@ -138,12 +137,10 @@ class Stage:
             await self.until(lambda: words in "\n".join(lines_of(self.pane(pane))), words)
 
     def pane(self, name: str) -> LineView:
-        """Return the pane with this name."""
         return self.app.screen_stack[0].query_one(f"#{name}", LineView)
 
     @property
     def calls(self) -> CallTable:
-        """The table of calls."""
         table = self.pane("calls")
         assert isinstance(table, CallTable)
         return table
@@ -159,7 +156,6 @@ class Stage:
         return self.app.focused.id if self.app.focused else None
 
     def segments(self) -> list[Segment]:
-        """Return every segment on the screen."""
         return [segment for strip in self.app.screen._compositor.render_strips() for segment in strip]
 
     def rows(self) -> list[str]:

@@ -37,7 +37,6 @@ class BarApp(App[None]):
             self.register_theme(theme)
 
     def compose(self) -> ComposeResult:
-        """Yield the bar."""
         yield self.bar
 
     @on(TimeBar.Sought)
@@ -52,7 +51,6 @@ class BarApp(App[None]):
 
     @property
     def row(self) -> str:
-        """The bar as text."""
         return self.bar.render_line(0).text
 
 

@@ -52,7 +52,6 @@ class FindApp(App[None]):
         self.shown: list[FindBar.Shown] = []
 
     def compose(self) -> ComposeResult:
-        """Yield the panes and the find bar."""
         panes = self.panes
         yield from (panes.transcript, panes.calls, panes.detail)
         yield self.bar
@@ -83,7 +82,6 @@ class FindApp(App[None]):
             self.notify("nothing")
 
     def action_close(self) -> None:
-        """Close the find bar."""
         self.bar.close()
 
     @on(CallTable.Chosen)
@@ -102,7 +100,6 @@ class FindApp(App[None]):
 
     @property
     def counter(self) -> str:
-        """The text of the find bar."""
         return str(self.bar.query_one("#find .note", Static).content)
 
 

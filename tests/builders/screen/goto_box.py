@@ -65,7 +65,6 @@ class Box(App[None]):
 
     @property
     def rows(self) -> list[str]:
-        """The rows of the list."""
         return lines_of(self.box.query_one(MarkList))
 
     @property
@@ -99,7 +98,6 @@ async def box(
 
 
 async def type_in(pilot: Pilot[None], text: str) -> None:
-    """Type a text."""
     names = {"#": "number_sign", ":": "colon", "+": "plus", "-": "minus", "%": "percent_sign", " ": "space"}
     await pilot.press(*(names.get(each, each) for each in text))
     await pilot.pause()

@@ -30,7 +30,6 @@ def thinking(text: str) -> bytes:
 
 
 def started(call_id: str, tool: str, args: dict[str, object], at_ms: int = BEGAN_MS) -> bytes:
-    """Return the line that starts a tool call."""
     return lines.started(tool, call_id, at_ms, **args)
 
 
@@ -62,6 +61,5 @@ def session(calls: int = 40, *failed: int) -> bytes:
 
 
 def append(path: Path, data: bytes) -> None:
-    """Append lines to a recording."""
     with path.open("ab") as file:
         file.write(data)

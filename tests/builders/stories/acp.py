@@ -69,7 +69,6 @@ class Author:
         return self.story
 
     def turn(self, number: int) -> None:
-        """Write one turn."""
         story, said = self.story, self.words()
         if self.has_client:
             story.lines.append(prompt(said, number))
@@ -204,5 +203,4 @@ class Author:
 
 
 def acp_story(seed: int) -> AcpStory:
-    """Return the session of a seed."""
     return Author(seed).write()

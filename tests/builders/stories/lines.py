@@ -23,7 +23,6 @@ def pieces(text: str, cuts: tuple[int, ...]) -> Iterator[str]:
 
 
 def assistant_line(text: str, **fields: Any) -> Json:
-    """Return an assistant line."""
     message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
     return {"type": "assistant", "message": message} | fields
 
@@ -65,7 +64,6 @@ def call_line(call: ToolCall, is_start: bool) -> Json:
 
 
 def finish_line(run: RunStory, finish: Finish) -> Json:
-    """Return the result line of a run."""
     number: Callable[[int], int | str] = str if finish.numbers_as_strings else int
     line: Json = {"type": "result", "subtype": finish.subtype, "is_error": finish.is_error}
     line |= {"duration_ms": number(5234), "duration_api_ms": number(5200)}
@@ -74,7 +72,6 @@ def finish_line(run: RunStory, finish: Finish) -> Json:
 
 
 def run_lines(run: RunStory, is_partial: bool) -> Iterator[Json | bytes]:
-    """Yield the lines of a run."""
     own = {"apiKeySource": "login", "cwd": CWD, "model": "Auto", "permissionMode": "default"}
     yield {"type": "system", "subtype": "init"} | own
     yield {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": run.prompt}]}}

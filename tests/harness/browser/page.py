@@ -73,7 +73,6 @@ class Page:
         assert self.browser.wait(self._session, lambda event: event["method"] == "Page.loadEventFired")
 
     def close(self) -> None:
-        """Close the page."""
         self.browser.send("Target.closeTarget", targetId=self.target)
 
     @property

@@ -26,7 +26,6 @@ COMPLAINTS = {
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    """A page of a browser."""
     with started() as browser, opened(browser) as page:
         yield page
 

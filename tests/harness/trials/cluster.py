@@ -28,7 +28,6 @@ class Cluster:
 
     @property
     def alive(self) -> Server:
-        """A server that is alive."""
         return next(server for name, server in self.servers.items() if name != self.dead)
 
     def leader(self) -> str:

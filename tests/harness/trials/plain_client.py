@@ -108,7 +108,6 @@ class PlainClient(asyncio.Protocol):
         self._write(f"SUB {subject} {number}\r\n".encode())
 
     def close(self) -> None:
-        """Close the connection."""
         if self._transport is not None:
             self._transport.abort()
 

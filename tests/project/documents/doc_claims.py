@@ -176,7 +176,6 @@ def _words_of_the_code() -> set[str]:
 
 @cache
 def bindings() -> list[Binding]:
-    """Return every binding of the screen."""
     for module in pkgutil.walk_packages(agentwatch.screen.__path__, "agentwatch.screen."):
         importlib.import_module(module.name)
     found = [Binding(App.COMMAND_PALETTE_BINDING, "command_palette"), *Binding.make_bindings(App.BINDINGS)]

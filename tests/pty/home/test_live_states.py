@@ -60,7 +60,6 @@ class Living:
 
     @property
     def title(self) -> str:
-        """The title of the terminal."""
         titles: list[bytes] = _TITLES.findall(self.terminal.raw)
         return titles[-1].decode()
 

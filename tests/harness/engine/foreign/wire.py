@@ -50,7 +50,6 @@ class Wire:
         self.flush()
 
     def subscribe(self, subject: str) -> None:
-        """Subscribe to a subject."""
         self._subscriptions += 1
         self.send(f"SUB {subject} {self._subscriptions}".encode())
         self.flush()
@@ -96,7 +95,6 @@ class Wire:
         return message
 
     def close(self) -> None:
-        """Close the connection."""
         self._file.close()
         self._socket.close()
 
