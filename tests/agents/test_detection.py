@@ -50,7 +50,6 @@ FAMILY = frozenset({"claude-code", "qwen", "amp"})
 
 
 def cursors(captures: Captures) -> list[Path]:
-    """Return the recordings of Cursor."""
     return (
         sorted(RECORDINGS.glob("*.ndjson"))
         if captures.is_own
@@ -59,7 +58,6 @@ def cursors(captures: Captures) -> list[Path]:
 
 
 def read(path: Path, *, follow: bool = False) -> Session:
-    """Return the session of a recording."""
     reader = open_saved(path, follow)
     try:
         feed = Feed(reader)

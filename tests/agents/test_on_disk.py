@@ -132,17 +132,14 @@ def beside(kind: str, **more: object) -> Line:
 
 
 def copilot(kind: str, **data: object) -> Line:
-    """Return a line of Copilot."""
     return {"type": kind, "data": data, "id": "1", "timestamp": claude.AT}
 
 
 def codex(kind: str, **payload: object) -> Line:
-    """Return a line of Codex."""
     return {"type": kind, "timestamp": claude.AT, "payload": payload}
 
 
 def opencode(kind: str, **more: object) -> Line:
-    """Return a line of a stored session of opencode."""
     return {"type": kind, "timestamp": 1, "sessionID": "ses_1", **more}
 
 
@@ -207,7 +204,6 @@ def with_title(part: Any, title: object) -> Any:
 
 
 def questions(agent: str, *lines: Line) -> list[Permission]:
-    """Return the questions in lines."""
     return [event for event in decoded(agent, *lines) if isinstance(event, Permission)]
 
 

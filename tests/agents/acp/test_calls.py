@@ -50,7 +50,6 @@ DIRECT = opening() + prompt()
 
 
 def only(*lines: bytes) -> Call:
-    """Return the only call of a turn."""
     [found] = session(DIRECT, *lines).calls
     return found
 
@@ -343,7 +342,6 @@ LONG = "one\ntwo"
 
 
 def blocks(line: bytes) -> list[Block]:
-    """Return the blocks of a line."""
     return Decoder(agent_named("acp")).blocks(line.rstrip())
 
 

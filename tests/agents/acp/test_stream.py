@@ -31,7 +31,6 @@ DIRECT = opening() + prompt()
 
 
 def notices(read: Session) -> list[str]:
-    """Return the notices in a transcript."""
     return [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
 
 

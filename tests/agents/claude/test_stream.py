@@ -50,7 +50,6 @@ USAGE = {
 
 
 def read(*lines: Json) -> Session:
-    """Return the session of lines."""
     return session(written(*lines))
 
 
@@ -320,7 +319,6 @@ ENDED = line("system", "task_notification", task_id="k", tool_use_id="t-1", stat
 
 
 def system(subtype: Any, **fields: Any) -> Json:
-    """Return a `system` line."""
     return line("system", subtype, **fields)
 
 

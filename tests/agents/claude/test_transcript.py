@@ -51,7 +51,6 @@ from tests.conftest import case
 
 
 def system(subtype: object, **more: Any) -> dict[str, Any]:
-    """Return a system line."""
     return line("system", subtype=subtype, **more)
 
 
@@ -275,7 +274,6 @@ def test_a_line_is_recognised_and_has_its_role() -> None:
 
 
 def blocks(made: dict[str, Any], call_id: str = "c") -> list[Block]:
-    """Return the blocks of a call in a line."""
     return list(AGENT.blocks(made, call_id))
 
 

@@ -265,7 +265,6 @@ CONTEXT_WORDS = "<environment_context>\n  <cwd>/x</cwd>\n</environment_context>"
 
 
 def said(text: str, key: str | None = None) -> Json:
-    """Return a message of the model."""
     own = {} if key is None else {"id": key}
     return item("message", role="assistant", content=[{"type": "output_text", "text": text}], **own)
 
@@ -276,7 +275,6 @@ def heard(text: str) -> Json:
 
 
 def asked(text: str) -> Json:
-    """Return the event of a prompt."""
     return event("user_message", message=text)
 
 

@@ -313,7 +313,6 @@ CUT = error("Reconnecting... 1/5 (stream disconnected)")
 
 
 def say(text: str) -> Json:
-    """Return a message of the model."""
     return done("agent_message", text=text)
 
 
@@ -356,7 +355,6 @@ PICTURE = {"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}
 
 
 def change(**fields: object) -> Json:
-    """Return the line of a change of one file."""
     return done("file_change", changes=[{"path": "/a"} | fields], status="completed")
 
 

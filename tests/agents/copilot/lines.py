@@ -32,12 +32,10 @@ def start() -> dict[str, Any]:
 
 
 def user(words: str, agent: str | None = None, **data: Any) -> dict[str, Any]:
-    """Return a message to the agent."""
     return line("user.message", {"content": words, **data}, **({} if agent is None else {"agentId": agent}))
 
 
 def message(words: Any, *requests: dict[str, Any], agent: str | None = None, **data: Any) -> dict[str, Any]:
-    """Return a message of the agent."""
     whole = {"content": words, "messageId": "m", "toolRequests": list(requests), **data}
     return line("assistant.message", whole, **({} if agent is None else {"agentId": agent}))
 
@@ -48,7 +46,6 @@ def request(call_id: str, name: str, arguments: Any = None) -> dict[str, Any]:
 
 
 def delta(words: str, message_id: str = "m", **more: Any) -> dict[str, Any]:
-    """Return a delta of a message."""
     return passing("assistant.message_delta", {"messageId": message_id, "deltaContent": words}, **more)
 
 
@@ -63,13 +60,11 @@ def done(step: str = "0", **more: Any) -> dict[str, Any]:
 
 
 def started(call_id: str, name: str, arguments: Any = None, **data: Any) -> dict[str, Any]:
-    """Return the line that starts a call."""
     head = {"toolCallId": call_id, "toolName": name, "arguments": arguments or {}}
     return line("tool.execution_start", {**head, **data})
 
 
 def ended(call_id: str, content: Any = "", *, success: Any = True, **data: Any) -> dict[str, Any]:
-    """Return the line that ends a call."""
     head = {"toolCallId": call_id, "success": success, "result": {"content": content}}
     return line("tool.execution_complete", {**head, **data})
 

@@ -302,7 +302,6 @@ def test_a_question_is_open_until_it_is_answered() -> None:
 
 
 def blocks(of_line: dict[str, Any]) -> list[Block]:
-    """Return the blocks of a line."""
     return list(AGENT.blocks(of_line, "c"))
 
 

@@ -76,12 +76,10 @@ def test_a_line_is_recognised_and_has_its_role() -> None:
 
 
 def ends_of(*lines: dict[str, Any]) -> list[TurnEnded]:
-    """Return the ends of turns."""
     return [event for event in events_of(AGENT, *lines) if isinstance(event, TurnEnded)]
 
 
 def session_time(of_line: dict[str, Any]) -> int | None:
-    """Return the time of a line."""
     assert AGENT.time_of is not None
     return AGENT.time_of(of_line)
 
@@ -241,7 +239,6 @@ _OF_MAIN = (
 
 
 def answer(*lines: dict[str, Any]) -> str:
-    """Return the text of a session."""
     return session_of(AGENT, user("Go"), *lines).text
 
 
@@ -257,7 +254,6 @@ def think(words: str, thought: str = "t") -> dict[str, Any]:
 
 
 def thought(words: Any, number: str = "t") -> dict[str, Any]:
-    """Return a whole thought."""
     return passing("assistant.reasoning", {"reasoningId": number, "content": words})
 
 
@@ -313,7 +309,6 @@ def record(**more: Any) -> dict[str, Any]:
 
 
 def tokens(*lines: dict[str, Any]) -> Tokens:
-    """Return the tokens of a session."""
     return session_of(AGENT, user("Go"), *lines).run.tokens
 
 

@@ -91,7 +91,6 @@ def texts(fields: Line, call_id: str) -> list[str]:
 
 
 def ids(*lines: Line) -> list[str]:
-    """Return the ids of the calls in lines."""
     return [each.call_id for each in session_of(*lines).calls]
 
 
@@ -168,7 +167,6 @@ def test_tools_have_their_names_and_arguments() -> None:
 
 
 def of_type(kind: type[Event], *lines: Line) -> list[Any]:
-    """Return the events of one type in lines."""
     return [event for event in decoded(*lines) if isinstance(event, kind)]
 
 

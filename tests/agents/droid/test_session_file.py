@@ -26,13 +26,11 @@ AT = "2026-11-23T07:16:01.500Z"
 
 
 def message(role: str, *content: Json, key: str = "m", at: str = AT, **more: Any) -> Json:
-    """Return a message."""
     inner = {"role": role, "content": list(content), **more}
     return {"type": "message", "id": key, "parentId": "p", "timestamp": at, "message": inner}
 
 
 def text(words: str) -> Json:
-    """Return a text block."""
     return {"type": "text", "text": words}
 
 
@@ -55,7 +53,6 @@ USER, DONE = message("user", text("Run ls.")), message("assistant", text("Done."
 
 
 def decoded(*lines: Json) -> list[Event]:
-    """Return the events of lines."""
     decoder = DroidSessionDecoder()
     return [event for line in lines for event in decoder.decode(line)]
 

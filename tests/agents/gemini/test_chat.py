@@ -107,7 +107,6 @@ def test_a_chat_has_its_facts() -> None:
 
 
 def entry(key: str, text: str, *, is_prompt: bool = False) -> Entry:
-    """Return an entry."""
     return Entry.of(key, text, is_prompt=is_prompt)
 
 
@@ -246,7 +245,6 @@ def test_messages_are_replaced() -> None:
 
 
 def prompts(found: Session) -> list[str]:
-    """Return the prompts of a session."""
     return [entry.text for entry in found.transcript if entry.kind is Kind.PROMPT]
 
 

@@ -190,7 +190,6 @@ DIFF = "Index: a\n--- a\n+++ a\n@@ -1,1 +1,2 @@\n-x\n+y\n+z"
 
 
 def blocks(line: dict[str, Any]) -> list[Block]:
-    """Return the blocks of a line."""
     return list(AGENT.blocks(line, ""))
 
 

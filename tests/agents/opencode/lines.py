@@ -10,12 +10,10 @@ SESSION = "ses_1"
 
 
 def streamed(kind: str, **fields: Any) -> bytes:
-    """Return a line of the stream."""
     return line({"type": kind, "timestamp": 1000, "sessionID": SESSION, **fields})
 
 
 def part_line(kind: str, part_type: str, **part: Any) -> bytes:
-    """Return a line of the stream with a part."""
     return streamed(kind, part={"id": "prt_1", "messageID": "msg_1", "type": part_type, **part})
 
 
@@ -30,7 +28,6 @@ def finished(reason: Any = "stop", **part: Any) -> bytes:
 
 
 def said(text: Any, part_id: str = "prt_1", **part: Any) -> bytes:
-    """Return the line of a text."""
     time = {"time": {"start": 10, "end": 20}}
     return part_line("text", "text", **({"text": text} | time | part | {"id": part_id}))
 
@@ -42,7 +39,6 @@ def used(tool: Any, status: Any = "completed", call_id: Any = "call_1", **state:
 
 
 def stored(part_type: str, role: str = "assistant", agent: str | None = None, **part: Any) -> bytes:
-    """Return the line of a stored part."""
     return line(
         {
             "type": "part",
@@ -56,13 +52,11 @@ def stored(part_type: str, role: str = "assistant", agent: str | None = None, **
 
 
 def message(role: str = "assistant", agent: str | None = None, **info: Any) -> bytes:
-    """Return the line of a stored message."""
     ids = {"timestamp": 1000, "sessionID": SESSION, "agent": agent}
     return line({"type": "message", "info": {"id": "msg_1", "role": role, **info}} | ids)
 
 
 def session_line(**info: Any) -> bytes:
-    """Return the line of a stored session."""
     return line({"type": "session", "timestamp": 1000, "sessionID": SESSION, "info": info})
 
 

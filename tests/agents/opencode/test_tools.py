@@ -31,7 +31,6 @@ EXPIRED = "x\n<bash_metadata>\nbash tool terminated command after exceeding time
 
 
 def call(tool: Any, status: str = "completed", **state: Any) -> Call:
-    """Return the only call of a session."""
     [only] = session(begun(), used(tool, status, **state)).calls
     return only
 
@@ -203,14 +202,12 @@ DIFF = "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n"
 
 
 def blocks(data: bytes) -> list[Block]:
-    """Return the blocks of a line."""
     decoder = Decoder()
     decoder.decode(begun())
     return decoder.blocks(data.rstrip())
 
 
 def of(tool: str, status: str = "completed", **state: Any) -> list[Block]:
-    """Return the blocks of a call in the stream."""
     return blocks(used(tool, status, **state))
 
 

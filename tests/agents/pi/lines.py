@@ -20,12 +20,10 @@ def assistant(*parts: dict[str, Any], stop: str = "stop", **more: Any) -> dict[s
 
 
 def text(words: str) -> dict[str, Any]:
-    """Return a text of a message."""
     return {"type": "text", "text": words}
 
 
 def thought(words: str) -> dict[str, Any]:
-    """Return a thought of a message."""
     return {"type": "thinking", "thinking": words}
 
 
@@ -40,40 +38,33 @@ def user(words: Any) -> dict[str, Any]:
 
 
 def end(message: dict[str, Any]) -> dict[str, Any]:
-    """Return the line that ends a message."""
     return {"type": "message_end", "message": message}
 
 
 def update(kind: str, index: Any = 0, **more: Any) -> dict[str, Any]:
-    """Return a line that updates a message."""
     return {"type": "message_update", "assistantMessageEvent": {"type": kind, "contentIndex": index, **more}}
 
 
 def delta(words: str, index: Any = 0, kind: str = "text") -> dict[str, Any]:
-    """Return a line with a delta of a message."""
     return update(f"{kind}_delta", index, delta=words)
 
 
 def started(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
-    """Return the line that starts a call."""
     return {"type": "tool_execution_start", "toolCallId": call_id, "toolName": name, "args": arguments}
 
 
 def result(words: str, **details: Any) -> dict[str, Any]:
-    """Return a result."""
     return {"content": [text(words)], "details": details}
 
 
 def ended(
     call_id: str, name: str, words: str = "", *, is_error: Any = False, **details: Any
 ) -> dict[str, Any]:
-    """Return the line that ends a call."""
     line = {"type": "tool_execution_end", "toolCallId": call_id, "toolName": name, "isError": is_error}
     return {**line, "result": result(words, **details)}
 
 
 def agent_end(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the line that ends a turn."""
     return {"type": "agent_end", "messages": list(messages), **more}
 
 

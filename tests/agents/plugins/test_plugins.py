@@ -46,7 +46,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Insta
 
 
 def notices(read: Session) -> list[str]:
-    """Return the notices in a transcript."""
     return [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
 
 
