@@ -39,14 +39,12 @@ def edit(number: int, path: str, before: str | None, after: str | None, at_ms: i
 
 
 def touched(*lines: bytes) -> TouchedFiles:
-    """Return the files of a run."""
     found = TouchedFiles(session(init(), *lines))
     assert not found.update()
     return found
 
 
 def only(*lines: bytes) -> TouchedFile:
-    """Return the only file of a run."""
     [file] = touched(*lines).newest_first()
     return file
 

@@ -34,12 +34,10 @@ TimedEvent = tuple[Event, int | None]
 
 
 def begins(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> TimedEvent:
-    """Return the start of a call."""
     return ToolStarted(f"c-{number}", "s", tool, ToolKind.EXECUTE, "Ran", None, at_ms=at_ms), seen_ms
 
 
 def ends(number: int, at_ms: int | None, seen_ms: int | None = None, tool: str = "shell") -> TimedEvent:
-    """Return the end of a call."""
     kind, outcome = ToolKind.EXECUTE, Outcome.SUCCEEDED
     return ToolEnded(f"c-{number}", "s", tool, kind, outcome, "Ran", at_ms=at_ms), seen_ms
 
@@ -77,7 +75,6 @@ def session_of(*events: TimedEvent) -> Session:
 
 
 def apply_events(read: Session, events: tuple[TimedEvent, ...] | list[TimedEvent]) -> None:
-    """Apply events to a session."""
     for event, seen_ms in events:
         apply_line(read, [event], Place(0, 1, seen_ms))
 

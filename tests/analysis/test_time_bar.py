@@ -38,7 +38,6 @@ def drawn(
     bookmarks: Sequence[tuple[int, str]] = (),
     verdicts: Sequence[tuple[int, bool]] = (),
 ) -> list[Cell]:
-    """Return the cells of a bar at a moment."""
     return bar.cells(bar.cell_of(moment), bookmarks, verdicts)
 
 

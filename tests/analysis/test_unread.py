@@ -263,7 +263,6 @@ OTHER: Ran = ("npm install", "added 3 packages", 0)
 
 
 def lines_of(*runs: Ran) -> bytes:
-    """Return the lines of these commands."""
     made = [init()]
     for number, (command, stdout, exit_code) in enumerate(runs):
         body = {"success" if not exit_code else "failure": {"exitCode": exit_code, "stdout": stdout}}

@@ -170,7 +170,6 @@ WAITS = "waits for your permission"
 
 
 def made(phrase: str, target: str | None, kind: ToolKind, outcome: Outcome = Outcome.RUNNING) -> Call:
-    """Return a call."""
     return Call(1, 1, "c", "tool", phrase, target, kind=kind, outcome=outcome)
 
 

@@ -192,7 +192,6 @@ def test_the_newest_settled_calls_stay_unpacked(monkeypatch: pytest.MonkeyPatch)
 
 
 def called(number: int, outcome: Outcome = Outcome.SUCCEEDED) -> Call:
-    """Return a call with an outcome."""
     return Call(number, 1, f"c-{number}", "shell", "Ran terminal command", outcome=outcome)
 
 

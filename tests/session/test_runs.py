@@ -105,7 +105,6 @@ def known(*reports: Limits) -> KnownLimits:
 
 
 def after(*events: Event) -> Session:
-    """Return the session after events."""
     session = Session()
     for event in events:
         apply_line(session, [event], Place(0, 1, NOW_MS))

@@ -188,7 +188,6 @@ ENDED = ToolEnded("c", "s", "Bash", ToolKind.EXECUTE, Outcome.SUCCEEDED, "Ran")
 
 
 def session_of(traits: Traits, *events: Event, is_over: bool = True) -> Session:
-    """Return a session of a format with these traits."""
     session = Session()
     for each in (FormatDetected("other", traits), *events):
         apply_line(session, [each], Place(0, 1, None))

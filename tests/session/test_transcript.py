@@ -144,7 +144,6 @@ def session_of(*events: Event) -> Session:
 
 
 def notices(session: Session) -> list[str]:
-    """Return the notices of the transcript."""
     return [entry.text for entry in session.transcript if entry.kind is Kind.NOTICE]
 
 

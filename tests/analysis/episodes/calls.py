@@ -29,7 +29,6 @@ def call(tool: str, result: dict[str, Any], **args: Any) -> Call:
 
 
 def shell(command: str, exit_code: int = 0, stdout: str = "") -> Call:
-    """Return a shell command with its exit code."""
     body = {"exitCode": exit_code, "stdout": stdout}
     return call("shell", {"failure" if exit_code else "success": body}, command=command)
 
@@ -42,7 +41,6 @@ def edit(path: str, before: str = "a\n", after: str = "b\n", removed: int = 1) -
 
 
 def failed_edit(path: str) -> Call:
-    """Return an edit that failed."""
     return call("edit", {"error": {"errorMessage": "no such text"}}, path=f"{CWD}/{path}")
 
 
@@ -81,6 +79,5 @@ def words_of(episodes: Episodes) -> list[str]:
 
 
 def only(episodes: Episodes) -> Episode:
-    """Return the only episode."""
     (found,) = episodes.episodes()
     return found
