@@ -336,7 +336,6 @@ def profile(access: str) -> dict[str, Any]:
 
 
 def copilot(kind: str, **data: object) -> dict[str, Any]:
-    """Return a line of Copilot."""
     return {"type": kind, "data": data}
 
 

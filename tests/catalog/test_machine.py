@@ -108,7 +108,6 @@ def test_every_session_has_a_row(watched: Watched) -> None:
 
 
 def append(path: Path, **line: object) -> None:
-    """Append a line to a session."""
     with path.open("a") as file:
         file.write(json.dumps(line) + "\n")
 

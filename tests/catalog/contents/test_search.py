@@ -34,7 +34,6 @@ def session(folder: Path, *lines: bytes, number: int = 0, **more: Any) -> Row:
 
 
 def found(words: str, *rows: Row) -> list[Hit]:
-    """Return all hits."""
     search = ContentsSearch(words, rows)
     hits: list[Hit] = []
     while not search.is_over:

@@ -18,13 +18,11 @@ from agentwatch.session.events import (
 
 
 def started(call_id: str = "c", **more: Any) -> ToolStarted:
-    """Return the start of a call."""
     given = {"tool": "Bash", "kind": ToolKind.EXECUTE, "phrase": "Ran", "target": "ls", **more}
     return ToolStarted(call_id, None, **given)
 
 
 def ended(call_id: str = "c", outcome: Outcome = Outcome.SUCCEEDED, **more: Any) -> ToolEnded:
-    """Return the end of a call."""
     return ToolEnded(call_id, None, "Bash", ToolKind.EXECUTE, outcome, "Ran", **more)
 
 
@@ -37,6 +35,5 @@ def after(*events: Event, at_ms: int | None = 1000) -> Digest:
 
 
 def said(words: str, channel: Channel = Channel.ANSWER, **more: Any) -> list[Event]:
-    """Return a whole text."""
     events: list[Event] = [Text(channel, words, **more)]
     return [*events, TextEnded(channel, parent_call=more.get("parent_call"))]

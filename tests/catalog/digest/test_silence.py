@@ -29,7 +29,6 @@ def gemini(text: str, key: str) -> dict[str, object]:
 
 
 def gemini_prompt(text: str, key: str) -> dict[str, object]:
-    """Return a prompt to Gemini."""
     return {"id": key, "timestamp": claude.AT, "type": "user", "content": [{"text": text}]}
 
 

@@ -35,15 +35,12 @@ def user_in(folder: Path) -> Path:
 
 
 def hooks_of(user: Path, agent: HookedAgent = CODEX, own: str = "own", **environ: str) -> Hooks:
-    """Return the hooks of an agent."""
     return Hooks(agent, {"AGENTWATCH_HOME": str(user / own), **environ}, user)
 
 
 def install(hooks: Hooks) -> list[Path]:
-    """Install hooks."""
     return hooks.install(hooks.installing())
 
 
 def remove(hooks: Hooks) -> list[Path]:
-    """Remove hooks."""
     return hooks.remove(hooks.removing())

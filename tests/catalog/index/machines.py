@@ -22,12 +22,10 @@ class Indexed(NamedTuple):
     path: Path
 
     def found(self) -> list[SessionEntry]:
-        """Return all sessions on the machine."""
         places = Places(self.machine.environ, self.machine.home, os.geteuid())
         return list({each.key: each for batch in places.first() for each in batch}.values())
 
     def update(self, found: list[SessionEntry] | None = None) -> Updated:
-        """Update the index."""
         with closing(SessionIndex(self.path, "1.0")) as index:
             return update(index, self.found() if found is None else found)
 

@@ -66,7 +66,6 @@ def shown(lines: list[Line] | tuple[Line, ...]) -> list[str]:
 
 
 def listed(rows: Iterable[Row], wanted: Request | None = None) -> Listing:
-    """Return a listing of some rows."""
     listing = Listing()
     if wanted is not None:
         listing.request(wanted)

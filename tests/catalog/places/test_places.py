@@ -306,7 +306,6 @@ STORY = Story("5b0c8c1e-2f4d-4a79-9d53-0d6a6b1f7e22", "/w", "Say hello", 1795300
 
 @pytest.fixture
 def clock() -> Clock:
-    """Return a clock."""
     return Clock()
 
 

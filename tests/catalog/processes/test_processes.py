@@ -20,7 +20,6 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def agents_in(folder: Path, processes: Processes | None = None) -> list[Process]:
-    """Return the processes of agents in a folder."""
     processes = processes or Processes()
     processes.refresh(time.time())
     return [each for each in processes.agents.values() if each.cwd == str(folder)]

@@ -152,7 +152,6 @@ class Copilot:
         self.now = 1.0
 
     def lock(self, session_id: str, pid: int | str) -> Path:
-        """Write the lock of a session."""
         path = self.folder / session_id / f"inuse.{pid}.lock"
         path.parent.mkdir(exist_ok=True)
         path.write_text(str(pid))

@@ -48,7 +48,6 @@ class Any:
         return self.of([None, NOW_MS, NOW_MS - self._random.randrange(10_000_000), NOW_MS + 5_000])
 
     def call(self, number: int) -> OpenCall:
-        """Return an open call."""
         agent = self.of([None, None, "c0"])
         kind = self.of([*ToolKind, *[ToolKind.EXECUTE] * 6])
         return OpenCall(
@@ -62,7 +61,6 @@ class Any:
         )
 
     def digest(self) -> Digest:
-        """Return a digest."""
         calls = [self.call(number) for number in range(self._random.randrange(4))]
         turn = self.of([*Turn, Turn.OPEN, Turn.OPEN])
         return Digest(
@@ -83,7 +81,6 @@ class Any:
         )
 
     def process(self, agent: str) -> Process:
-        """Return a process."""
         children = self._random.randrange(2)
         return Process(
             7,

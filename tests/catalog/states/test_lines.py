@@ -29,7 +29,6 @@ class Played:
         self._decoder = decoder_for(self.digest)
 
     def write(self, kind: str, key: str = "payload", **fields: object) -> None:
-        """Write a line."""
         line = {"type": kind, "timestamp": AT, key: fields}
         apply_lines(self.digest, self._decoder, [json.dumps(line).encode()])
 
