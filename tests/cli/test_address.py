@@ -36,7 +36,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def save(home: Path, stem: str, session_id: str) -> Path:
-    """Save a session with this id, and return its path."""
     path = home / "sessions" / f"{stem}.ndjson"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(init(session_id=session_id) + user())

@@ -30,7 +30,6 @@ HELP = " (see agentwatch export --help)"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a recording."""
     folder = tmp_path / "jobs"
     folder.mkdir()
     shutil.copy(DEMO, folder / "a.ndjson")

@@ -66,7 +66,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the contents of all files in a folder."""
     return {name: (folder / name).read_bytes() for name in files(folder)}
 
 

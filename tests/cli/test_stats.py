@@ -82,7 +82,6 @@ def indexed(tmp_path: Path) -> Indexed:
 
 
 def stats(indexed: Indexed, *options: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the command on a machine."""
     environ = indexed.machine.environ
     return ran("stats", *options, HOME=environ["HOME"], AGENTWATCH_HOME=environ["AGENTWATCH_HOME"])
 
@@ -205,7 +204,6 @@ class Made:
     number: int = 12_345
 
     def statistics(self) -> Statistics:
-        """Return the statistics."""
         name, number = self.name, self.number
         sums = Sums(number, 2, number, 1, number, number, 3, number, number, number, 4, float(number), 5)
         facts = SessionFacts(
