@@ -159,7 +159,6 @@ def test_a_log_is_written_as_it_goes(tmp_path: Path) -> None:
 
 
 def act(name: str, at_ms: int, receipt: str = "sent") -> Act:
-    """Return an act of the user."""
     return Act(at_ms, name, "s-1", "list", "SIGINT", receipt)
 
 

@@ -26,7 +26,6 @@ CWD = "/home/ada/mill"
 
 
 def call(kind: ToolKind, target: str | None, *, tool: str = "t", path: str | None = None) -> Call:
-    """Return a call."""
     return Call(1, 1, "c-1", tool, "Did", target=target, path=path, kind=kind)
 
 

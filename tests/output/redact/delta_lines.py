@@ -22,7 +22,6 @@ class Form(NamedTuple):
         return json.dumps(self.row(text, block, number), ensure_ascii=number % 2 == 0).encode() + b"\n"
 
     def text(self, line: bytes) -> str:
-        """Return the text of a line."""
         value: Any = json.loads(line)
         for step in self.path:
             value = value[step]

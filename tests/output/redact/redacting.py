@@ -12,14 +12,12 @@ from agentwatch.recording.times import ArrivalTimes
 
 
 def reader_of(data: bytes) -> LineReader:
-    """Return a reader of a recording."""
     fd = nameless_file()
     os.write(fd, data)
     return LineReader(fd, Until(len(data), is_over=True), ArrivalTimes())
 
 
 def bytes_of(copy: Redacted) -> bytes:
-    """Return the bytes of a redacted recording."""
     return os.pread(copy.reader.fd, copy.reader.growth.size(), 0)
 
 

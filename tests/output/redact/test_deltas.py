@@ -40,7 +40,6 @@ def interleaved(form: Form, texts: list[list[str]], random: Random) -> tuple[lis
 
 
 def texts_of(form: Form, data: bytes, blocks: list[int]) -> list[str]:
-    """Return the text of each block."""
     texts = [""] * (max(blocks) + 1)
     for line, block in zip(data.splitlines(), blocks, strict=True):
         texts[block] += form.text(line)

@@ -16,7 +16,6 @@ KEY = planted("«<hex:31>7»", Random(5)).text
 
 
 def lines(rows: list[Row]) -> bytes:
-    """Return the lines of a recording."""
     return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 

@@ -43,7 +43,6 @@ def asked(path: Path, part: Wanted) -> Iterator[Exported | Problem]:
 
 
 def trajectory(path: Path, part: Wanted = RAW) -> Json:
-    """Return the trajectory of a recording."""
     found = json.loads(written(EXPORTER, path, part))
     assert isinstance(found, dict)
     return found

@@ -105,7 +105,6 @@ class Page(HTMLParser):
 
     @property
     def script(self) -> str:
-        """The script that runs."""
         (found,) = [text for element, text in self.raw if element == Element("script", {})]
         return found
 
@@ -128,7 +127,6 @@ class Page(HTMLParser):
         return {number: [json.loads(line) for line in data.split("\n")] for number, data in self._chunks()}
 
     def content(self, row: dict[str, Any]) -> list[Any]:
-        """Return the content of a row."""
         found: list[Any] = self.chunks()[row["c"]][row["s"]] if "c" in row else []
         return found
 

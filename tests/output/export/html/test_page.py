@@ -44,7 +44,6 @@ MARKUP = (
 
 
 def page_of(path: Path, wanted: Wanted = WHOLE) -> Page:
-    """Return the page of a recording."""
     return Page(written(EXPORTER, path, wanted))
 
 

@@ -32,7 +32,6 @@ LEFT_OUT = re.compile(r"limited to ([\d,]+) bytes: (\d+) calls? and (\d+) texts?
 
 
 def document(path: Path, wanted: Wanted = RAW, most: int | None = None) -> str:
-    """Return the document of a recording."""
     return written(EXPORTER, path, wanted, Choices(max_bytes=most)).decode()
 
 

@@ -46,6 +46,5 @@ def many_calls(path: Path, count: int) -> Path:
 
 
 def close_opened() -> None:
-    """Close the recordings that are open."""
     while opened_fds:
         os.close(opened_fds.pop())

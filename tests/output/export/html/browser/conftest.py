@@ -20,7 +20,6 @@ Opener = Callable[..., Page]
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
-    """A browser."""
     with started() as browser:
         yield browser
 
