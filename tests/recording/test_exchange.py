@@ -42,7 +42,6 @@ def frames(pieces: list[Piece], offsets: dict[bytes, int] | None = None, ended: 
 
 
 def recorded(folder: Path, pieces: list[Piece]) -> SessionFiles:
-    """Record pieces, and return the files of the session."""
     files = SessionFiles(folder / f"r{len([*folder.iterdir()])}.ndjson")
     with descriptors_closed():
         Recorder(files, continues=False).run(frames(pieces))

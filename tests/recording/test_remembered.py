@@ -43,7 +43,6 @@ def put(name: str) -> dict[str, bool]:
 
 
 def names(home: Path) -> list[str]:
-    """Return the names of the files in the home."""
     return sorted(path.name for path in home.iterdir())
 
 

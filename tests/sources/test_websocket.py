@@ -22,7 +22,6 @@ LONG = 10.0
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[CodexServer]:
-    """Return a server."""
     server = CodexServer(tmp_path / "socket")
     yield server
     server.close()

@@ -23,7 +23,6 @@ FACTS = {"sessionId": "s-1", "projectHash": "h", "startTime": "2026-01-16T18:34:
 
 
 def message(key: str, kind: str = "user", text: str = "x", **fields: Any) -> dict[str, Any]:
-    """Return a message."""
     return {"id": key, "timestamp": "2026-01-16T18:34:01.000Z", "type": kind, "content": text} | fields
 
 

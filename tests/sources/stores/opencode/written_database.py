@@ -102,7 +102,6 @@ class OpencodeDatabase:
 
 
 def opened(path: Path) -> Store:
-    """Return the store of a path."""
     store = store_for(path)
     assert store is not None
     return store
