@@ -52,7 +52,6 @@ class Growing:
         return self.is_over
 
     def append(self, data: bytes, at_ms: int = BEGAN_MS, *, is_over: bool = False) -> None:
-        """Append lines to the recording."""
         os.write(self.reader.fd, data)
         self.times.note(self._size, at_ms)
         self._size += len(data)
@@ -87,7 +86,6 @@ BEGIN: list[Event] = [RunStarted("made", "s1", None, "/w"), Prompt("Do it")]
 
 
 def apply(session: Session, *events: Event) -> None:
-    """Apply events to a session."""
     apply_line(session, list(events), Place(0, 0, None), 0)
 
 
@@ -170,7 +168,6 @@ class Case:
 
     @property
     def log(self) -> list[str]:
-        """The lines of the log."""
         return (self.folder / "r.log").read_text().splitlines()
 
     def printed_again(self) -> list[str]:
@@ -351,7 +348,6 @@ def shell_call(call_id: str, command: str = REMOVE) -> bytes:
 
 
 def ended(call_id: str, outcome: object = None, command: str = REMOVE) -> bytes:
-    """Return the end of a command."""
     return completed("shell", call_id, outcome or {"success": {"exitCode": 0}}, command=command)
 
 

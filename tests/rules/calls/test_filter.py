@@ -65,7 +65,6 @@ def starts(
     at_ms: int | None = None,
     more_paths: tuple[str, ...] = (),
 ) -> ToolStarted:
-    """Return the start of a call."""
     return ToolStarted(
         call_id, None, tool, kind, "Ran", target, path=path, at_ms=at_ms, more_paths=more_paths
     )
@@ -83,7 +82,6 @@ def ends(
     is_new_file: bool = False,
     added: int | None = None,
 ) -> ToolEnded:
-    """Return the end of a call."""
     return ToolEnded(
         call_id,
         None,

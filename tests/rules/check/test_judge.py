@@ -66,7 +66,6 @@ def rules(
 
 
 def judge(data: bytes, given: list[Rule], folder: Path, *, knows_acts: bool = True) -> list[Judgement]:
-    """Return the judgements on a recording."""
     path = folder / "judged.ndjson"
     path.write_bytes(data)
     with closing(FileSource(open_saved(path))) as source:
