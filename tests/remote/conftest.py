@@ -56,13 +56,11 @@ class Publisher:
             self.content = content[:end]
 
     def end(self, exit_code: int | None = 0) -> None:
-        """Store the end of the recording."""
         digest = hashlib.sha256(self.content).hexdigest()
         ended = Ended(len(self.content), exit_code, digest)
         self._sequence = self.sink.append(self.session, ended, self._sequence)
 
     def card(self, card: Card | None = None) -> None:
-        """Store a card."""
         self.sink.put_card(self.session, encode(card or Card(host="build-7", outcome="running")))
 
 
@@ -72,7 +70,6 @@ class Watcher(NamedTuple):
     environ: dict[str, str]
 
     def open(self, words: str) -> Copying:
-        """Open a session."""
         return open_copy(words, Machines(), self.environ)
 
 
@@ -99,13 +96,11 @@ def engine(tmp_path: Path) -> Iterator[tuple[Server, Publisher]]:
 
 @pytest.fixture
 def server(engine: tuple[Server, Publisher]) -> Server:
-    """Return the server."""
     return engine[0]
 
 
 @pytest.fixture
 def publisher(engine: tuple[Server, Publisher]) -> Publisher:
-    """Return the publisher."""
     return engine[1]
 
 

@@ -52,7 +52,6 @@ class MadeChannel:
         return self
 
     def card(self) -> SeenCard | None:
-        """Return the card."""
         return self.seen
 
     def close(self) -> None:

@@ -21,7 +21,6 @@ LOGIN = Login(parse_engine(ADDRESS)[0])
 
 
 def named(number: int, publisher: str = "ci") -> SessionName:
-    """Return the name of a session."""
     return SessionName(publisher, f"{number:032x}")
 
 

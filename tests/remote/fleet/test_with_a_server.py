@@ -39,7 +39,6 @@ def login_of(server: Server) -> Login:
 
 
 def titles(fleet: EngineFleet) -> set[str]:
-    """Return the titles of the rows."""
     return {row.title for row in fleet.rows.values()}
 
 

@@ -96,7 +96,6 @@ CREDS = (
 
 
 def login_with(path: Path, text: str) -> Login:
-    """Return a login with a file."""
     path.write_text(text)
     return Login(EngineAddress("localhost"), Credentials(creds=path))
 

@@ -49,7 +49,6 @@ def login_of(server: Server, **login: str) -> Login:
 
 
 def stored(server: Server, session: SessionName, **login: str) -> Stored:
-    """Return what the server has of a session."""
     found: list[Piece] = []
     with closing(NatsArchive(login_of(server, **login))) as archive:
         pieces = archive.pieces(session)

@@ -126,7 +126,6 @@ class Sink:
         return self._engine.store(piece, after)
 
     def put_card(self, session: SessionName, card: bytes) -> None:
-        """Store a card."""
         if self._engine.refuses_cards:
             raise RemoteError("the engine refuses cards", Trouble.REFUSED)
         self._engine.cards.append(card)

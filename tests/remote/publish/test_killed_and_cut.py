@@ -51,7 +51,6 @@ class Growing:
 
     @property
     def content(self) -> bytes:
-        """The recording."""
         return self.files.recording.read_bytes()
 
     @property
@@ -66,7 +65,6 @@ class Growing:
         until(lambda: self.shipped.shipped > before)
 
     def end(self) -> None:
-        """End the recording."""
         if not self._stop.is_set():
             self._stop.set()
             self._thread.join()
@@ -87,7 +85,6 @@ class Growing:
 
 @pytest.fixture
 def growing(tmp_path: Path) -> Iterator[Growing]:
-    """Yield a recording that grows."""
     growing = Growing(tmp_path)
     yield growing
     growing.close()

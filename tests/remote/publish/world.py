@@ -38,7 +38,6 @@ class World:
 
     @property
     def content(self) -> bytes:
-        """The recording."""
         return self.files.recording.read_bytes()
 
     def write(self, data: bytes) -> None:
@@ -47,7 +46,6 @@ class World:
         os.write(self.fd, data)
 
     def end(self) -> None:
-        """End the recording."""
         release(self.fd)
 
     def ship(self, before: Shipped | None = None) -> Shipped:
@@ -66,7 +64,6 @@ class World:
             recorded.close()
 
     def close(self) -> None:
-        """Close the files."""
         os.close(self.fd)
         os.close(self.times_fd)
 

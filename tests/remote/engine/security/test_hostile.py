@@ -48,7 +48,6 @@ _STEM = re.compile(r"\d{8}-\d{6}-[0-9a-z]+\.(?:ndjson|times|origin|log|index)")
 
 
 def card(**more: object) -> bytes:
-    """Return a card."""
     return json.dumps({"v": 1, "agent": "cursor", "outcome": "succeeded", **more}).encode()
 
 
