@@ -36,7 +36,6 @@ def timed_shell(number: int, took_ms: int) -> bytes:
 
 
 def edit(number: int, path: str) -> bytes:
-    """Return a call that edits a file."""
     args: dict[str, object] = {"path": path}
     outcome = {"success": {"linesAdded": 1, "linesRemoved": 0}}
     return started(f"edit-{number}", "edit", args) + ended(f"edit-{number}", "edit", args, outcome)

@@ -265,7 +265,6 @@ async def test_q_quits() -> None:
 
 
 def edit(path: str) -> bytes:
-    """Return a call that edits a file."""
     args: dict[str, object] = {"path": path}
     return started("edit", "edit", args) + ended("edit", "edit", args, {"success": {"linesAdded": 1}})
 

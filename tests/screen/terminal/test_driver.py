@@ -57,7 +57,6 @@ class Keyboard(TolerantDriver):
         return self._is_running()
 
     def type(self, keys: bytes) -> None:
-        """Type keys."""
         os.write(self._typed_fd, keys)
 
     def hang_up(self) -> None:

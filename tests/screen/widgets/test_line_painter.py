@@ -32,7 +32,6 @@ class Words(LineView):
         return len(self.texts)
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return a line."""
         return self.strip_of([(SafeText(f"{y} "), "muted"), (SafeText(self.texts[y]), "strong")])
 
     def is_stable(self, line: int) -> bool:

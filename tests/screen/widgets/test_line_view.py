@@ -33,7 +33,6 @@ class Lines(LineView):
         return len(self.texts)
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return a line."""
         return self.strip_of([(SafeText(self.texts[y]), "plain")])
 
     def grow(self, count: int) -> None:

@@ -300,7 +300,6 @@ def call(number: int, tool: str, result: object = None, **args: object) -> bytes
 
 
 def screen_rows(app: PaneApp) -> list[str]:
-    """Return the rows of the terminal."""
     return [strip.text for strip in app.screen._compositor.render_strips()]
 
 

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.slow
 
 
 def filter_input(stage: Stage) -> Input:
-    """Return the input of the filter bar."""
     return stage.app.screen.query_one("#filter", FilterBar).input
 
 

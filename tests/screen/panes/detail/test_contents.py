@@ -231,7 +231,6 @@ class RemarkedFeed(Feed):
     """A feed whose calls have remarks in their lines."""
 
     def blocks(self, place: Place, call_id: str = "") -> list[Block]:
-        """Return the blocks of a line, and a remark."""
         return [TextBlock("description", "Run the tests"), *super().blocks(place, call_id)]
 
 

@@ -15,7 +15,6 @@ DEEP = {"a": {"b": {"c": {"d": 1}}}, "list": [1, "two", None], "flat": "x"}
 
 
 def shown(tree: JsonTree, width: int = 60) -> list[str]:
-    """Return the rows of a tree."""
     return [tree.row(row, lambda _: Style()).text for row in range(tree.lay_out(width))]
 
 

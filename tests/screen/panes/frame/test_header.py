@@ -91,7 +91,6 @@ class Lines:
             await self._pilot.resize_terminal(width, 10)
 
     async def header(self, session: Session, width: int, now_ms: int | None = None, **more: Any) -> str:
-        """Return the header of a session."""
         await self.at(width)
         self.app.header.show_run(session, now_ms, **more)
         await self._pilot.pause()
@@ -100,7 +99,6 @@ class Lines:
     async def status(
         self, words: str, view: str, width: int, found: Integrity = NO_PROBLEMS, parts: Any = ()
     ) -> str:
-        """Return the status line."""
         await self.at(width)
         self.app.status.show_status(SafeText(words), SafeText(view), found, parts)
         await self._pilot.pause()

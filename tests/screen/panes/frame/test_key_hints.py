@@ -100,7 +100,6 @@ async def test_space_is_named_by_what_it_does(recording: Saver) -> None:
 
 
 def style_of(stage: Stage, title: str) -> Style | None:
-    """Return the style of a title."""
     return next(segment.style for segment in stage.segments() if segment.text.strip() == title)
 
 

@@ -29,7 +29,6 @@ PLAIN = RECORDINGS / "plain.ndjson"
 
 
 def preview(stage: HomeStage) -> PreviewPane:
-    """Return the pane."""
     return stage.home.query_one(PreviewPane)
 
 

@@ -28,7 +28,6 @@ def asking(name: str = "one", since_ms: int | None = LATER_MS, **fields: Any) ->
 
 
 def keyed(*rows: Row) -> dict[Key, Row]:
-    """Return rows by key."""
     return {each.key: each for each in rows}
 
 

@@ -37,7 +37,6 @@ def shell(call_id: str, command: str = REMOVE) -> bytes:
 
 
 def ended(call_id: str, outcome: object = None) -> bytes:
-    """Return the end of a command."""
     return completed("shell", call_id, outcome or {"success": {"exitCode": 0}}, command=REMOVE)
 
 
@@ -51,16 +50,13 @@ class Home:
         self.alarms = SessionAlarms([tripwire(rule, "bell") for rule in rules], self.hits.extend)
 
     def path(self, name: str = "one") -> Path:
-        """Return the file of a session."""
         return self.folder / f"{name}.ndjson"
 
     def append(self, *lines: bytes, name: str = "one") -> None:
-        """Append lines to the file of a session."""
         with self.path(name).open("ab") as file:
             file.write(b"".join(lines))
 
     def put(self, name: str = "one", state: State = State.WORKING, **fields: Any) -> None:
-        """List a session."""
         each = row(name, state, **{"path": self.path(name), "is_own": True, **fields})
         self.rows[each.key] = each
 

@@ -37,7 +37,6 @@ class Pane(LineView):
     """A pane without lines."""
 
     def line_count(self) -> int:
-        """Return 0."""
         return 0
 
 
@@ -64,7 +63,6 @@ def drawn(text: str, width: int = 60) -> list[list[Segment]]:
 
 
 def colour(row: list[Segment], word: str) -> Color | None:
-    """Return the colour of a word in a row."""
     return next(s.style.color for s in row if s.style and s.text.strip() == word)
 
 

@@ -56,7 +56,6 @@ def times_of(data: bytes) -> Iterator[str]:
 
 
 def save(path: Path, data: bytes) -> None:
-    """Write a file."""
     path.write_bytes(data)
 
 

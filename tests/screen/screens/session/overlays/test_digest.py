@@ -40,19 +40,16 @@ def call(number: int, tool: str, args: dict[str, object], outcome: dict[str, Any
 
 
 def shell(number: int, command: str, exit_code: int = 0, stdout: str = "") -> bytes:
-    """Return a shell call."""
     body = {"exitCode": exit_code, "stdout": stdout}
     return call(number, "shell", {"command": command}, {"failure" if exit_code else "success": body})
 
 
 def edit(number: int, path: str, added: int, removed: int, before: str | None = "x") -> bytes:
-    """Return an edit."""
     body = {"linesAdded": added, "linesRemoved": removed, "beforeFullFileContent": before}
     return call(number, "edit", {"path": f"{CWD}/{path}"}, {"success": body})
 
 
 def read(number: int, path: str) -> bytes:
-    """Return a read."""
     return call(number, "read", {"path": f"{CWD}/{path}"}, {"success": {"totalLines": 20}})
 
 

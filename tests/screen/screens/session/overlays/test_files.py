@@ -52,7 +52,6 @@ SESSION = (
 
 
 def files_box(feed: Feed) -> SessionBox:
-    """Return a box with the files of a session."""
     return box_of(FileList(feed, TouchedFiles(feed.session), BoxState(), None))
 
 
@@ -70,7 +69,6 @@ class FilesApp(ScreenApp):
 async def opened(
     path: Path, size: tuple[int, int] = (120, 30), *, follow: bool = False
 ) -> AsyncIterator[tuple[FilesApp, Pilot[None]]]:
-    """Open the files screen of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
     app = FilesApp(feed, files_box(feed))

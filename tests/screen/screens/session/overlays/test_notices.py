@@ -48,7 +48,6 @@ class Watched:
 
 @pytest.fixture
 def watched(recording: Saver, monkeypatch: pytest.MonkeyPatch) -> Watched:
-    """Return a recording that is watched."""
     return Watched(recording(init()), monkeypatch)
 
 

@@ -28,7 +28,6 @@ BEGAN_MS = 1_793_610_000_000
 
 
 def time_box(feed: Feed) -> SessionBox:
-    """Return a box with the time of a session."""
     return box_of(ReportList("box-time", BoxState(), time_report(feed, TimeBreakdown(feed.session))))
 
 
@@ -45,7 +44,6 @@ class TimeApp(ScreenApp):
 async def opened(
     path: Path, size: tuple[int, int] = (90, 40), *, follow: bool = False
 ) -> AsyncIterator[tuple[TimeApp, Pilot[None]]]:
-    """Open the time screen of a recording."""
     feed = Feed(open_saved(path, follow))
     feed.advance()
     app = TimeApp(feed, time_box(feed))

@@ -284,7 +284,6 @@ async def test_columns_can_be_chosen() -> None:
 
 
 async def click(pilot: Pilot[None], sessions: SessionList, y: int, times: int = 1) -> None:
-    """Click a row of the list."""
     assert await pilot.click(sessions, offset=(10, y + sessions.styles.gutter.top), times=times)
     await pilot.pause()
 
