@@ -61,7 +61,7 @@ def is_later_segment(name: str) -> bool:
     return name.startswith("rollout-") and stem[-_UUID - 1 : -_UUID] == "_"
 
 
-_segments = on_first_use("agentwatch.agents.codex.segments:open_segments")
+_segments = on_first_use("agentwatch.agents.codex.threads:open_segments")
 _spawned = on_first_use("agentwatch.agents.codex.threads:open_threads")
 
 

@@ -15,9 +15,11 @@ from agentwatch.agents.codex.agent import time_of
 from agentwatch.agents.codex.stream import (
     MCP_REFUSALS,
     End,
+    Item,
     Use,
     agent_use,
     change_end,
+    change_item,
     change_use,
     command_end,
     command_use,
@@ -25,16 +27,18 @@ from agentwatch.agents.codex.stream import (
     error_event,
     failed_end,
     mapped_changes,
+    mcp_end,
     mcp_use,
     message_in,
     plan_of,
-    results_of_mcp,
     script_in,
+    search_item,
     search_query,
     search_use,
     started,
     status_end,
     tokens_of,
+    tool_use,
 )
 from agentwatch.agents.fields import (
     SUBAGENT,
@@ -50,7 +54,7 @@ from agentwatch.agents.fields import (
 )
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.subagents import of_subagent, own_fields
-from agentwatch.agents.tool import OpenCalls, Phrase, other_tool, remember
+from agentwatch.agents.tool import OpenCalls, Phrase, Tool, named, other_tool, path_in, remember
 from agentwatch.session.counts import added, less
 from agentwatch.session.events import (
     Channel,
@@ -179,10 +183,9 @@ def use_of(name: str, namespace: str | None, given: object) -> Use:
         full = name if name.startswith(_MCP) else f"{namespace}__{name}"
         server, _, tool = full.removeprefix(_MCP).partition("__")
         return mcp_use(name, server, tool.lstrip("_"))
-    if name in _TOOLS:
-        return _TOOLS[name](name, arguments, whole)
-    other = other_tool(name)
-    return Use(name, other.kind, other.phrase, other.target(arguments))
+    if name in _USES:
+        return _USES[name](name, arguments, whole)
+    return tool_use(name, _TOOLS.get(name) or other_tool(name), arguments)
 
 
 def asked_process(name: str, arguments: Fields) -> str | None:
@@ -211,14 +214,6 @@ def _wait(name: str, arguments: Fields, whole: str) -> Use:
     return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {cell}")
 
 
-def _patch(name: str, _arguments: Fields, _whole: str) -> Use:
-    return change_use(name, summed([]))
-
-
-def _plan(name: str, _arguments: Fields, _whole: str) -> Use:
-    return Use(name, ToolKind.PLAN, Phrase.TODOS)
-
-
 def _stdin(name: str, arguments: Fields, _whole: str) -> Use:
     process = number(arguments, "session_id")
     words = (name, None if process is None else str(process), (text(arguments, "chars") or "").strip())
@@ -236,30 +231,6 @@ def _agent(name: str, arguments: Fields, _whole: str) -> Use:
     threads = [text(arguments, key) for key in ("id", "target", "agent_id")]
     more = [each for key in ("ids", "targets", "receiver_thread_ids") for each in items(arguments.get(key))]
     return agent_use(name, prompt, [each for each in (*threads, *more) if isinstance(each, str)])
-
-
-def _search(name: str, arguments: Fields, _whole: str) -> Use:
-    return search_use(name, search_query(arguments, text(arguments, "query")))
-
-
-def _tool_search(name: str, arguments: Fields, _whole: str) -> Use:
-    return Use(name, ToolKind.SEARCH, Phrase.USED, f"{name} {text(arguments, 'query') or ''}".rstrip())
-
-
-def _question(name: str, arguments: Fields, _whole: str) -> Use:
-    return Use(name, ToolKind.OTHER, Phrase.USED, f"{name} {first_question(arguments) or ''}".rstrip())
-
-
-def _paths(kind: ToolKind, phrase: str, *keys: str) -> Callable[[str, Fields, str], Use]:
-    def use(name: str, arguments: Fields, _whole: str) -> Use:
-        path = next((found for key in keys if (found := text(arguments, key))), None)
-        return Use(name, kind, phrase, paths=() if path is None else (path,))
-
-    return use
-
-
-def _pattern(phrase: str) -> Callable[[str, Fields, str], Use]:
-    return lambda name, arguments, _whole: Use(name, ToolKind.SEARCH, phrase, text(arguments, "pattern"))
 
 
 def first_question(arguments: Fields) -> str | None:
@@ -288,20 +259,12 @@ _COMMANDS = frozenset(
         "unified_exec",
     }
 )
-_TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
-    _PATCH_TOOL: _patch,
-    PLAN_TOOL: _plan,
+_USES: dict[str, Callable[[str, Fields, str], Use]] = {
+    _PATCH_TOOL: lambda name, _arguments, _whole: change_use(name, summed([])),
     WRITE_STDIN: _stdin,
-    QUESTION_TOOL: _question,
+    _WAIT: _wait,
     "exec": _script,
     "js_repl": _script,
-    "view_image": _paths(ToolKind.READ, Phrase.READ, "path"),
-    "read_file": _paths(ToolKind.READ, Phrase.READ, "file_path", "path"),
-    "list_dir": _paths(ToolKind.SEARCH, Phrase.LISTED, "dir_path", "path"),
-    "grep_files": _pattern(Phrase.SEARCHED),
-    "glob_file_search": _pattern(Phrase.FOUND),
-    "web_search": _search,
-    "tool_search": _tool_search,
     **dict.fromkeys(
         (
             *("spawn_agent", "send_input", "send_message", "followup_task", "assign_task", "resume_agent"),
@@ -309,9 +272,27 @@ _TOOLS: dict[str, Callable[[str, Fields, str], Use]] = {
         ),
         _agent,
     ),
-    _WAIT: _wait,
 }
-"""The tools by their names, apart from those that run commands. Other tools show one of their arguments."""
+"""The tools whose calls are not described by their arguments alone, by their names."""
+_TOOLS = {
+    PLAN_TOOL: Tool(ToolKind.PLAN, Phrase.TODOS),
+    QUESTION_TOOL: Tool(
+        ToolKind.OTHER, Phrase.USED, lambda given: f"{QUESTION_TOOL} {first_question(given) or ''}".rstrip()
+    ),
+    "view_image": Tool(ToolKind.READ, Phrase.READ, paths=path_in("path")),
+    "read_file": Tool(ToolKind.READ, Phrase.READ, paths=path_in("file_path", "path")),
+    "list_dir": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("dir_path", "path")),
+    "grep_files": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern")),
+    "glob_file_search": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern")),
+    "web_search": Tool(
+        ToolKind.SEARCH, Phrase.SEARCHED_WEB, lambda given: search_query(given, text(given, "query"))
+    ),
+    "tool_search": Tool(
+        ToolKind.SEARCH, Phrase.USED, lambda given: f"tool_search {text(given, 'query') or ''}".rstrip()
+    ),
+}
+"""The other tools, apart from those that run commands. A tool that is not listed shows its name and one
+argument."""
 
 
 # The output of a call, as the model gets it.
@@ -863,28 +844,22 @@ def _is_users(item: Fields) -> bool:
 # some kinds of calls. Both say more than the output: the exit code, the status, the changes of each file.
 
 
-class Found(NamedTuple):
-    """A call, as an item or an event reports it."""
-
-    use: Use
-    end: End | None
-    """None if the call is still running."""
-
-
-def read_item(item: Fields) -> Found | None:
+def read_item(item: Fields) -> Item | None:
     """Read an item that is a tool call; None if its type is not known."""
-    reader = _ITEMS.get(text(item, "type") or "")
-    return None if reader is None else _timed(reader(item), item)
+    return _read(_ITEMS.get(text(item, "type") or ""), item)
 
 
-def read_event(kind: str, event: Fields) -> Found | None:
+def read_event(kind: str, event: Fields) -> Item | None:
     """Read an event that reports the end of a call; None if its type is not known."""
-    reader = _EVENTS.get(kind)
-    return None if reader is None else _timed(reader(event), event)
+    return _read(_EVENTS.get(kind), event)
 
 
-def _timed(found: Found, fields: Fields) -> Found:
-    """Add the duration that the agent measured. It gives 0 for what ended before it began to measure."""
+def _read(reader: _Reader | None, fields: Fields) -> Item | None:
+    """Read a call, and add the duration that the agent measured. It gives 0 for what ended before it began to
+    measure."""
+    if reader is None:
+        return None
+    found = reader(fields)
     duration = mapping(fields.get("duration"))
     seconds, nanoseconds = number(duration, "secs"), number(duration, "nanos")
     milliseconds = (seconds or 0) * 1000 + (nanoseconds or 0) // 1_000_000
@@ -893,62 +868,50 @@ def _timed(found: Found, fields: Fields) -> Found:
     return found._replace(end=found.end._replace(duration_ms=milliseconds))
 
 
-def _command(fields: Fields) -> Found:
+def _command(fields: Fields) -> Item:
     words = fields.get("command")
     script = script_in(words) if isinstance(words, list) else text(fields, "command") or ""
     end = command_end(text(fields, "status"), number(fields, "exit_code"))
-    return Found(command_use("command_execution", script), end)
+    return Item(command_use("command_execution", script), end)
 
 
-def _file_change(fields: Fields) -> Found:
-    changes = summed(mapped_changes(fields.get("changes")))
+def _file_change(fields: Fields) -> Item:
     status = text(fields, "status")
     if status is None and isinstance(fields.get("success"), bool):
         status = "completed" if fields["success"] else "failed"
-    end = status_end(status, text(fields, "stderr"))
-    if end is not None and end.outcome is Outcome.SUCCEEDED:
-        end = change_end(changes, Outcome.SUCCEEDED)
-    return Found(change_use("file_change", changes), end)
+    changes = summed(mapped_changes(fields.get("changes")))
+    return change_item("file_change", changes, status, text(fields, "stderr"))
 
 
-def _mcp_call(item: Fields) -> Found:
-    result = mapping(item.get("result"))
+def _mcp_call(item: Fields) -> Item:
     tool = text(item, "tool")
-    error = message_in(mapping(item.get("error"))) or text(item, "error")
     use = mcp_use(tool or "mcp_tool_call", text(item, "server"), tool)
-    if result.get("isError") is True or result.get("is_error") is True:
-        return Found(use, End(Outcome.FAILED, error or results_of_mcp(result) or "the tool says so"))
-    return Found(use, status_end(text(item, "status"), error or results_of_mcp(result) or None))
+    return Item(use, mcp_end(item, text(item, "status")))
 
 
-def _mcp_end(event: Fields) -> Found:
+def _mcp_end(event: Fields) -> Item:
     call, result = mapping(event.get("invocation")), mapping(event.get("result"))
     tool = text(call, "tool")
     use = mcp_use(tool or "mcp_tool_call", text(call, "server"), tool)
     returned = mapping(result.get("Ok"))
     if "Err" in result:
-        return Found(use, failed_end(text(result, "Err")))
-    if returned.get("isError") is True or returned.get("is_error") is True:
-        return Found(use, End(Outcome.FAILED, results_of_mcp(returned) or "the tool says so"))
-    return Found(use, End(Outcome.SUCCEEDED if "Ok" in result else Outcome.RETURNED))
+        return Item(use, failed_end(text(result, "Err")))
+    return Item(use, mcp_end({"result": returned}, "completed") if "Ok" in result else End(Outcome.RETURNED))
 
 
-def _web_search(fields: Fields) -> Found:
-    tool = text(fields, "kind") or "web_search"
-    use = search_use(tool, search_query(fields.get("action"), text(fields, "query")))
-    status = text(fields, "status")
-    return Found(use, End(Outcome.SUCCEEDED) if status is None else status_end(status))
+def _web_search(fields: Fields) -> Item:
+    return search_item(text(fields, "kind") or "web_search", fields)
 
 
-def _extension(item: Fields) -> Found:
+def _extension(item: Fields) -> Item:
     """Return a call of an extension: a web search, or another tool of which only the kind is known."""
     if "query" in item or "action" in item:
         return _web_search(item)
     tool = text(item, "kind") or "extension"
-    return Found(Use(tool, ToolKind.OTHER, Phrase.USED, tool), End(Outcome.RETURNED))
+    return Item(Use(tool, ToolKind.OTHER, Phrase.USED, tool), End(Outcome.RETURNED))
 
 
-def _agent_call(item: Fields) -> Found:
+def _agent_call(item: Fields) -> Item:
     threads = items(item.get("receiver_thread_ids")) or items(item.get("receiverThreadIds"))
     tool = "".join(
         f"_{char.lower()}" if char.isupper() else char for char in (text(item, "tool") or "")[:100]
@@ -956,45 +919,40 @@ def _agent_call(item: Fields) -> Found:
     use = agent_use(
         tool or "collab_tool_call", text(item, "prompt"), [each for each in threads if isinstance(each, str)]
     )
-    return Found(use, status_end(text(item, "status")))
+    return Item(use, status_end(text(item, "status")))
 
 
-def _agent_started(event: Fields) -> Found:
+def _agent_started(event: Fields) -> Item:
     """Return the start of a subagent. Without a new thread, the call failed."""
     thread = text(event, "new_thread_id")
     use = agent_use("spawn_agent", text(event, "prompt"), [] if thread is None else [thread])
-    return Found(use, End(Outcome.FAILED if thread is None else Outcome.SUCCEEDED))
+    return Item(use, End(Outcome.FAILED if thread is None else Outcome.SUCCEEDED))
 
 
-def _own_tool(fields: Fields) -> Found:
+def _own_tool(fields: Fields) -> Item:
     name = text(fields, "tool") or "dynamic_tool_call"
-    tool = other_tool(name)
-    use = Use(name, tool.kind, tool.phrase, tool.target(mapping(fields.get("arguments"))))
+    use = tool_use(name, other_tool(name), mapping(fields.get("arguments")))
     succeeded, status = fields.get("success"), text(fields, "status")
     if isinstance(succeeded, bool):
         status = "completed" if succeeded else "failed"
-    return Found(use, status_end(status, text(fields, "error")))
+    return Item(use, status_end(status, text(fields, "error")))
 
 
-def _image_view(fields: Fields) -> Found:
+def _image_view(fields: Fields) -> Item:
     path = text(fields, "path")
     paths = () if path is None else (path.removeprefix("file://"),)
-    return Found(Use("view_image", ToolKind.READ, Phrase.READ, paths=paths), End(Outcome.SUCCEEDED))
+    return Item(Use("view_image", ToolKind.READ, Phrase.READ, paths=paths), End(Outcome.SUCCEEDED))
 
 
-def _image_made(fields: Fields) -> Found:
+def _image_made(fields: Fields) -> Item:
     name = "image_generation"
     prompt = one_line(text(fields, "revised_prompt") or "")
     use = Use(name, ToolKind.OTHER, Phrase.USED, f"{name} {prompt}" if prompt else name)
     status = text(fields, "status")
-    return Found(use, End(Outcome.RETURNED) if status is None else status_end(status))
+    return Item(use, End(Outcome.RETURNED) if status is None else status_end(status))
 
 
-def _sleep(_fields: Fields) -> Found:
-    return Found(Use("sleep", ToolKind.OTHER, Phrase.USED, "sleep"), End(Outcome.SUCCEEDED))
-
-
-_Reader = Callable[[Fields], Found]
+_Reader = Callable[[Fields], Item]
 _ITEMS: dict[str, _Reader] = {
     "CommandExecution": _command,
     "FileChange": _file_change,
@@ -1005,7 +963,7 @@ _ITEMS: dict[str, _Reader] = {
     "DynamicToolCall": _own_tool,
     "ImageView": _image_view,
     "ImageGeneration": _image_made,
-    "Sleep": _sleep,
+    "Sleep": lambda _item: Item(Use("sleep", ToolKind.OTHER, Phrase.USED, "sleep"), End(Outcome.SUCCEEDED)),
 }
 _EVENTS: dict[str, _Reader] = {
     "exec_command_end": _command,
@@ -1113,13 +1071,11 @@ class Turns:
                 hint = text(event, "user_facing_hint") or text(event, "prompt") or "review"
                 return self.texts.after_prompts([Notice(f"review: {hint}", at_ms)])
         found = read_event(kind, event)
-        if found is None or (kind == "web_search_end" and self._is_reported(found)):
-            return None if found is None else []
+        if found is None:
+            return None
+        if kind == "web_search_end" and self._search_twins.is_second(found.use.target or "", is_item=False):
+            return []  # it came as a model's item, to which older versions give no id
         return self._finished(_call_id(event), found, event, at_ms)
-
-    def _is_reported(self, search: Found) -> bool:
-        """Return whether a web search came as a model's item. Older versions give those items no id."""
-        return self._search_twins.is_second(search.use.target or "", is_item=False)
 
     def _started(self, item: Fields, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
         self.texts.begin_step()
@@ -1142,7 +1098,7 @@ class Turns:
         has_plan = any(isinstance(each, ToolEnded) and each.outcome is Outcome.SUCCEEDED for each in events)
         return [*events, plan] if plan is not None and has_plan else events
 
-    def _finished(self, call_id: str, found: Found, event: Fields, at_ms: int | None) -> list[Event]:
+    def _finished(self, call_id: str, found: Item, event: Fields, at_ms: int | None) -> list[Event]:
         end = found.end
         if end is not None:
             ended_ms, started_ms = number(event, "completed_at_ms"), number(event, "started_at_ms")

@@ -12,8 +12,18 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.changes import ChangeKind, Changes, FileChange, changed_lines, line_count, summed
-from agentwatch.agents.fields import Fields, Salvaged, in_words, items, mapping, number, text, whole_text
-from agentwatch.agents.tool import MOST_ENTRIES, Phrase, entry_in, joined_words, other_tool, tokens_in
+from agentwatch.agents.fields import (
+    Fields,
+    Salvaged,
+    in_words,
+    integer,
+    items,
+    mapping,
+    number,
+    text,
+    whole_text,
+)
+from agentwatch.agents.tool import MOST_ENTRIES, Phrase, Tool, entry_in, joined_words, other_tool, tokens_in
 from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import (
     Channel,
@@ -44,7 +54,6 @@ from agentwatch.text.paths import relative_to
 # Error messages.
 
 _RETRY = "Reconnecting..."
-_MOST_DIGITS = 9
 
 
 def message_in(fields: Fields) -> str | None:
@@ -78,11 +87,7 @@ def error_event(message: str, at_ms: int | None = None) -> Event:
     counts, _, reason = message.removeprefix(_RETRY).strip().partition(" ")
     attempt, _, most = counts.partition("/")
     reason = reason.removeprefix("(").removesuffix(")")
-    return Retry(reason, _count(attempt), _count(most), at_ms=at_ms)
-
-
-def _count(digits: str) -> int | None:
-    return int(digits) if digits.isdecimal() and len(digits) <= _MOST_DIGITS else None
+    return Retry(reason, integer(attempt), integer(most), at_ms=at_ms)
 
 
 # A tool call as the events describe it, for the stream and the rollouts.
@@ -120,6 +125,11 @@ class End(NamedTuple):
     at_ms: int | None = None
     started_ms: int | None = None
     duration_ms: int | None = None
+
+
+def tool_use(name: str, tool: Tool, arguments: Fields) -> Use:
+    """Return the use of a tool that its arguments describe."""
+    return Use(name, tool.kind, tool.phrase, tool.target(arguments), tuple(tool.paths(arguments)))
 
 
 def command_use(tool: str, script: str, limit_ms: int | None = None) -> Use:
@@ -402,38 +412,39 @@ def read_item(kind: str, item: Fields) -> Item:
             use = command_use(kind, script_of(text(item, "command") or ""))
             return Item(use, command_end(status, number(item, "exit_code")))
         case "file_change":
-            return _file_change(kind, item, status)
+            return change_item(kind, summed(listed_changes(item.get("changes"))), status)
         case "mcp_tool_call":
             tool = text(item, "tool")
-            return Item(mcp_use(tool or kind, text(item, "server"), tool), _mcp_end(item, status))
+            return Item(mcp_use(tool or kind, text(item, "server"), tool), mcp_end(item, status))
         case "collab_tool_call":
             threads = [each for each in items(item.get("receiver_thread_ids")) if isinstance(each, str)]
             use = agent_use(text(item, "tool") or kind, text(item, "prompt"), threads)
             return Item(use, status_end(status, _agent_error(item)))
         case "web_search":
-            use = search_use(kind, search_query(item.get("action"), text(item, "query")))
-            return Item(use, End(Outcome.SUCCEEDED) if status is None else status_end(status))
+            return search_item(kind, item)
     arguments = {key: value for key, value in item.items() if key not in _BESIDE}
-    return Item(Use(kind, ToolKind.OTHER, *_described(kind, arguments)), status_end(status))
+    return Item(tool_use(kind, other_tool(kind), arguments), status_end(status))
 
 
-def _described(kind: str, arguments: Fields) -> tuple[str, str | None]:
-    tool = other_tool(kind)
-    return tool.phrase, tool.target(arguments)
-
-
-def _file_change(kind: str, item: Fields, status: str | None) -> Item:
-    changes = summed(listed_changes(item.get("changes")))
-    end = status_end(status)
+def change_item(tool: str, changes: Changes, status: str | None, error: str | None = None) -> Item:
+    """Return a call that changes files."""
+    end = status_end(status, error)
     if end is not None and end.outcome is Outcome.SUCCEEDED:
         end = change_end(changes, Outcome.SUCCEEDED)
-    return Item(change_use(kind, changes), end)
+    return Item(change_use(tool, changes), end)
 
 
-def _mcp_end(item: Fields, status: str | None) -> End | None:
+def search_item(tool: str, fields: Fields) -> Item:
+    """Return a search of the web. Without a status, it has succeeded."""
+    use = search_use(tool, search_query(fields.get("action"), text(fields, "query")))
+    status = text(fields, "status")
+    return Item(use, End(Outcome.SUCCEEDED) if status is None else status_end(status))
+
+
+def mcp_end(item: Fields, status: str | None) -> End | None:
     """Return the end of an MCP call: an error is beside the result, or in a result that says so."""
     result = mapping(item.get("result"))
-    error = message_in(mapping(item.get("error")))
+    error = message_in(mapping(item.get("error"))) or text(item, "error")
     is_error = result.get("is_error") is True or result.get("isError") is True
     if error is None and (is_error or status == "failed"):
         error = results_of_mcp(result) or None
@@ -511,12 +522,6 @@ def tokens_of(usage: Fields) -> Tokens:
 
 
 FORMAT = "codex"
-_CHANNELS = {
-    "agent_message": Channel.ANSWER,
-    "plan": Channel.ANSWER,
-    "reasoning": Channel.REASONING,
-}
-_IS_RETRY = "Reconnecting..."
 
 
 class CodexDecoder:
@@ -566,7 +571,7 @@ class CodexDecoder:
         """Return a retry or a notice. An error ends a turn only if `turn.failed` follows."""
         if message is None:
             return [Unknown("error without a message")]
-        if message.startswith(_IS_RETRY):
+        if message.startswith(_RETRY):
             self._repeats.retry()
         return [error_event(message)]
 
@@ -593,7 +598,7 @@ class CodexDecoder:
         found = whole_text(found)
         if self._repeats.is_repeated(kind, found):
             return []
-        channel = _CHANNELS[kind]
+        channel = Channel.REASONING if kind == "reasoning" else Channel.ANSWER
         return [Text(channel, found), TextEnded(channel)]
 
 

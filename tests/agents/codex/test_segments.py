@@ -215,7 +215,7 @@ def test_threads_are_read_within_bounds(folder: Path, monkeypatch: pytest.Monkey
     store.close()
     monkeypatch.setattr(rollout, "_MOST_SPAWNED", 0)
     assert len(agentwatch.load(path).calls) == 2
-    monkeypatch.setattr(threads, "_MOST_FILES", 0)
+    monkeypatch.setattr(threads, "_MOST_SPAWNED", 0)
     assert store_for(path) is None
     monkeypatch.setattr(rollout, "_MOST_WAITING", 0)
     bare = folder / "rollout-bare.jsonl"
