@@ -290,21 +290,14 @@ def _changes(arguments: Fields) -> Iterator[ChangeBlock]:
 # form is that of the npm package `diff`, in captures of Claude Code 1.0 to 2.1.
 
 
-class ChangedLines(NamedTuple):
-    """The number of lines that a change added and removed; None if unknown."""
-
-    added: int | None = None
-    removed: int | None = None
-
-
-def patch_lines(patch: object) -> ChangedLines:
+def patch_lines(patch: object) -> Facts:
     """Return the number of lines that a patch adds and removes; None if it has no hunks."""
     if not (hunks := items(patch)):
-        return ChangedLines()
+        return NO_FACTS
     lines = [line for hunk in hunks for line in _hunk_lines(mapping(hunk))]
-    return ChangedLines(
-        sum(line.startswith("+") for line in lines),
-        sum(line.startswith("-") for line in lines),
+    return Facts(
+        lines_added=sum(line.startswith("+") for line in lines),
+        lines_removed=sum(line.startswith("-") for line in lines),
     )
 
 
@@ -328,13 +321,7 @@ def _start(hunk: Fields, key: str) -> int:
 
 
 def _hunk_lines(hunk: Fields) -> list[str]:
-    return list(_valid(items(hunk.get("lines"))))
-
-
-def _valid(lines: list[object]) -> Iterator[str]:
-    for line in lines:
-        if isinstance(line, str):
-            yield line
+    return [line for line in items(hunk.get("lines")) if isinstance(line, str)]
 
 
 # Unified diffs.

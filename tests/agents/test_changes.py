@@ -25,6 +25,7 @@ from agentwatch.agents.changes import (
     unified_diff,
 )
 from agentwatch.agents.fields import Fields
+from agentwatch.agents.tool import NO_FACTS, Facts
 from agentwatch.session.blocks import ChangeBlock, FieldsBlock, PlanBlock, TextBlock
 from agentwatch.session.events import PlanEntry, PlanStatus, ToolKind
 from tests.conftest import case
@@ -176,12 +177,12 @@ def test_diffs_have_their_hunks_and_files() -> None:
     assert unified_diff([HUNK, wrong]) == (
         "@@ -3,2 +4,3 @@\n a\n-b\n+c\n+d\n@@ -9,0 +0,1 @@\n+x\n\\ No newline at end of file"
     )
-    assert patch_lines([HUNK, wrong]) == (3, 1)
+    assert patch_lines([HUNK, wrong]) == Facts(lines_added=3, lines_removed=1)
     cases: list[Any] = [None, [], "x", 5, [None], [{"lines": "x"}], [{"lines": []}]]
     for patch in cases:
         with case(patch):
             assert unified_diff(patch) is None
-            assert patch_lines(patch) in ((None, None), (0, 0))
+            assert patch_lines(patch) in (NO_FACTS, Facts(lines_added=0, lines_removed=0))
     # Each part has its own header, paths and counts. Headers are not changed lines, but lines of a hunk
     # that look like headers are.
     diff = (

@@ -58,7 +58,6 @@ from agentwatch.text.amounts import plural
 _MAX_ENTRIES = 1_000
 _TEXTS = ("content", "subject")
 _WRITES_ALL = frozenset(("TodoWrite", "todo_write"))
-_DELETED = "deleted"
 _NUMBER_START = "Task #"
 
 
@@ -97,7 +96,7 @@ class Plans:
         if before is None:
             return
         status = text(arguments, "status")
-        if status == _DELETED:
+        if status == "deleted":
             del self._tasks[key]
             return
         words = text(arguments, "subject") or before.text
@@ -125,22 +124,10 @@ _TAG, _END_TAG = "<tool_use_error>", "</tool_use_error>"
 _BARE_REFUSAL = "The user doesn't want to proceed with this tool use"
 _FEEDBACK = "the user said"
 _REFUSALS = (
-    _BARE_REFUSAL,
-    "Claude requested permissions to ",
-    "Permission to use ",
-    "Permission for this ",
-    "PreToolUse:",
-    "Hook PreToolUse:",
-    "Execution stopped by PreToolUse hook",
-    "Execute skill:",
-    "Execute slash command:",
-    "Answer questions?",
-    "Exit plan mode?",
-    "User rejected",
-    "The user rejected",
-    "User declined",
-    "User denied",
-    "The agent proposed a plan that was rejected",
+    *(_BARE_REFUSAL, "Claude requested permissions to ", "Permission to use ", "Permission for this "),
+    *("PreToolUse:", "Hook PreToolUse:", "Execution stopped by PreToolUse hook", "Execute skill:"),
+    *("Execute slash command:", "Answer questions?", "Exit plan mode?", "User rejected"),
+    *("The user rejected", "User declined", "User denied", "The agent proposed a plan that was rejected"),
 )
 """Beginnings of the text of a call that a person or a rule refused. Without a terminal, Claude Code refuses
 what it would have to ask for, and the text is its question."""
@@ -149,17 +136,13 @@ _UNSAFE_COMMANDS = ("Command contains ", "Contains ", "Unhandled node type")
 _DECLINED = "User did not allow tool call"
 """The words of Qwen Code for a call that the user refused, which it calls cancelled."""
 _REFUSING_WORDS = (
-    "requires permission",
-    "that permission was declined",
-    "denied by your permission settings",
-    "was blocked. For security",
-    "rejected by user",
-    "rejected by the user",
-    _DECLINED,
+    *("requires permission", "that permission was declined", "denied by your permission settings"),
+    *("was blocked. For security", "rejected by user", "rejected by the user", _DECLINED),
 )
 """Words in the first line of the text of such a call."""
+INTERRUPTED = "[Request interrupted by user"
 _INTERRUPTIONS = (
-    "[Request interrupted by user",
+    INTERRUPTED,
     "The user doesn't want to take this action right now",
     "[Operation Cancelled]",
     "Cancelled: parallel tool call",
@@ -184,7 +167,9 @@ def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: boo
         return _failure(tool, block, details, is_denied=is_denied)
     if is_denied:
         return Result(Outcome.REJECTED, reason_of(block))
-    if details.get("interrupted") is True or (tool.kind is ToolKind.DELEGATE and _is_stopped(block)):
+    # A subagent that was stopped alone: the turn continues, and the result is not an error.
+    is_stopped = tool.kind is ToolKind.DELEGATE and next(result_texts(block), "").startswith(INTERRUPTED)
+    if details.get("interrupted") is True or is_stopped:
         return Result(Outcome.CANCELLED)
     exit_code = _stated_exit_code(details)
     if exit_code or details.get("is_error") is True or details.get("success") is False:
@@ -224,11 +209,6 @@ def reason_of(block: Fields) -> str:
     """Return the text of a failed call without the tags around it."""
     found = next(result_texts(block), "")[:_MOST_ERROR].strip()
     return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
-
-
-def _is_stopped(block: Fields) -> bool:
-    """Return whether a subagent was stopped alone: the turn continues, and the result is not an error."""
-    return next(result_texts(block), "").startswith("[Request interrupted by user")
 
 
 def is_bare_refusal(reason: str | None) -> bool:
@@ -294,18 +274,14 @@ def _read_facts(result: Fields) -> Facts:
 
 def _edit_facts(result: Fields) -> Facts:
     """Return the changed lines of an edit. One that replaces the empty text creates its file."""
-    counts = patch_lines(result.get("structuredPatch"))
     is_new = "originalFile" in result and not result["originalFile"] and result.get("oldString") == ""
-    if not is_new:
-        return Facts(lines_added=counts.added, lines_removed=counts.removed)
-    return created(result.get("newString"))
+    return created(result.get("newString")) if is_new else patch_lines(result.get("structuredPatch"))
 
 
 def _write_facts(result: Fields) -> Facts:
     """Return the facts of a written file: `type` says whether it is new, or replaces an earlier content."""
     if result.get("type") == "update" or text(result, "originalFile"):
-        counts = patch_lines(result.get("structuredPatch"))
-        return Facts(phrase=Phrase.EDITED, lines_added=counts.added, lines_removed=counts.removed)
+        return patch_lines(result.get("structuredPatch"))._replace(phrase=Phrase.EDITED)
     return created(result.get("content"))
 
 
@@ -345,14 +321,9 @@ def _todo_facts(result: Fields) -> Facts:
     return Facts(note=f"{done} of {len(todos)} done") if todos else NO_FACTS
 
 
-def _subagent_facts(result: Fields) -> Facts:
-    return counted("totalToolUseCount", "call")(result)
-
-
-def _question(arguments: Fields) -> str | None:
-    asked = next((mapping(each) for each in items(arguments.get("questions"))), {})
-    words = text(asked, "question")
-    return f"AskUserQuestion {words}" if words else "AskUserQuestion"
+def _question(arguments: Fields) -> str:
+    asked = next((mapping(each) for each in items(arguments.get("questions"))), NO_FIELDS)
+    return _with("AskUserQuestion", text(asked, "question"))
 
 
 def questions_in(arguments: Fields) -> str | None:
@@ -363,7 +334,10 @@ def questions_in(arguments: Fields) -> str | None:
 
 
 _SUBAGENT = Tool(
-    ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt"), facts=_subagent_facts
+    ToolKind.DELEGATE,
+    Phrase.RAN_SUBAGENT,
+    named("description", "prompt"),
+    facts=counted("totalToolUseCount", "call"),
 )
 _SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
 _PLAN = Tool(ToolKind.PLAN, Phrase.TODOS)
@@ -536,8 +510,8 @@ class Calls:
         call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
         arguments, tool = mapping(block.get("input")), self.tool_named(name)
         plan = _plan_in(arguments) if tool.kind is ToolKind.PLAN else NO_FIELDS
-        opened = _Open(name, tool, parent_call, argument_facts(tool, arguments), plan)
-        self._open.keep(call_id, opened, name)
+        facts = argument_facts(tool, arguments)
+        self._open.keep(call_id, _Open(name, tool, parent_call, facts, plan), name)
         return tool.started(
             call_id,
             name,
@@ -734,6 +708,12 @@ def kept_for_an_hour(counts: Fields) -> int | None:
 
 def _added(now: int | None, before: int | None) -> int | None:
     return now if now is None or before is None else now - before
+
+
+def model_in(fields: Fields) -> str | None:
+    """Return the model that wrote a message; None for `<synthetic>`: the agent wrote it itself."""
+    model = text(mapping(fields.get("message")), "model")
+    return None if model is None or model.startswith("<") else model
 
 
 # The usage limits: `rate_limit_info` in a stream, `quotaLimits` in a file.

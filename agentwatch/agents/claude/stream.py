@@ -10,7 +10,16 @@ from datetime import datetime
 from typing import NamedTuple
 
 from agentwatch.agents.agent import Agent
-from agentwatch.agents.claude.calls import CLAUDE_CODE, Calls, Dialect, Requests, kept_for_an_hour, limits_in
+from agentwatch.agents.claude.calls import (
+    CLAUDE_CODE,
+    INTERRUPTED,
+    Calls,
+    Dialect,
+    Requests,
+    kept_for_an_hour,
+    limits_in,
+    model_in,
+)
 from agentwatch.agents.delta_frames import SegmentText
 from agentwatch.agents.fields import (
     MOST_ID,
@@ -382,23 +391,10 @@ def blocks_of(message: Fields) -> Iterator[Fields]:
         yield from map(mapping, items(content))
 
 
-def words_in(blocks: list[Fields]) -> str:
-    """Return the texts of a user's line, without the results of calls."""
-    return "\n".join(
-        found for block in blocks if (found := text(block, "text")) and not ends_with(block, "tool_result")
-    )
-
-
 def ends_with(block: Fields, ending: str) -> bool:
     """Return whether the type of a block ends with a word: `server_tool_use` is a `tool_use` too."""
     kind = block.get("type")
     return isinstance(kind, str) and kind.endswith(ending)
-
-
-def model_in(fields: Fields) -> str | None:
-    """Return the model that wrote a message; None for `<synthetic>`: the agent wrote it itself."""
-    model = text(mapping(fields.get("message")), "model")
-    return None if model is None or model.startswith("<") else model
 
 
 def line_ms(fields: Fields) -> int | None:
@@ -419,7 +415,6 @@ def line_ms(fields: Fields) -> int | None:
 
 _CACHED, _CACHE_WRITTEN = "cache_read_input_tokens", "cache_creation_input_tokens"
 _ABORTED = "aborted"
-INTERRUPTED = "[Request interrupted by user"
 _NOT_PROMPTS = (
     *("<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<command-name>"),
     *("<task-notification>", "<system-reminder>", "<bash-input>", "<bash-stdout>", "<bash-stderr>"),
@@ -436,18 +431,10 @@ _DIAGNOSTIC = "[ede_diagnostic]"
 _MOST_REASONS = 20
 
 
-def run_started(fields: Fields, dialect: Dialect) -> RunStarted:
-    """Read an init line that starts a run."""
-    return RunStarted(dialect.format, *_facts(fields))
-
-
-def run_info(fields: Fields) -> RunInfo:
-    """Read an init line that starts another turn of the same run."""
-    return RunInfo(*_facts(fields))
-
-
-def _facts(fields: Fields) -> tuple[str | None, str | None, str | None, str | None, str | None, str | None]:
-    """Return the facts in the order in which `RunStarted` and `RunInfo` have them."""
+def run_facts(
+    fields: Fields,
+) -> tuple[str | None, str | None, str | None, str | None, str | None, str | None]:
+    """Return the facts of an init line, in the order in which `RunStarted` and `RunInfo` have them."""
     return (
         text(fields, "session_id"),
         text(fields, "model"),
@@ -456,11 +443,6 @@ def _facts(fields: Fields) -> tuple[str | None, str | None, str | None, str | No
         text(fields, "apiKeySource"),
         text(fields, "claude_code_version") or text(fields, "qwen_code_version"),
     )
-
-
-def is_agents_own(fields: Fields, words: str) -> bool:
-    """Return whether a text in a user's line is the agent's own: a summary, or the output of a command."""
-    return fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
 
 
 def turn_ended(
@@ -501,16 +483,6 @@ def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
     )
 
 
-def output_so_far(usage: object, before: int) -> int:
-    """Return the tokens that a message has written. Each of its `message_delta` lines counts all of them."""
-    return max(number(mapping(usage), "output_tokens") or 0, before)
-
-
-def more_output(tokens: int) -> list[Event]:
-    """Return the count of further tokens that a message has written."""
-    return [Usage(Tokens(output=tokens), UsageScope.REQUEST)] if tokens else []
-
-
 def is_aborted(fields: Fields) -> bool:
     """Return whether a result line says that the user interrupted the turn."""
     return (text(fields, "terminal_reason") or "").startswith(_ABORTED)
@@ -542,11 +514,9 @@ def _result(fields: Fields, outcome: Outcome) -> str | None:
     reasons = [error for error in errors if isinstance(error, str) and not error.startswith(_DIAGNOSTIC)]
     if not reasons and outcome is Outcome.CANCELLED:
         return "interrupted"
-    return "\n".join(reasons) or _in_words(text(fields, "subtype"))
-
-
-def _in_words(subtype: str | None) -> str | None:
-    return None if subtype is None else _REASONS.get(subtype) or in_words(subtype).replace("_", " ")
+    subtype = text(fields, "subtype")
+    known = None if subtype is None else _REASONS.get(subtype) or in_words(subtype).replace("_", " ")
+    return "\n".join(reasons) or known
 
 
 def _context_size(fields: Fields, model: str | None) -> int | None:
@@ -679,14 +649,14 @@ class ClaudeDecoder:
         self._model = (text(fields, "model") or "")[:_MOST_MODEL] or self._model
         self._calls.cwd = (text(fields, "cwd") or "").rstrip("/\\")
         if continues:
-            return [run_info(fields)]
+            return [RunInfo(*run_facts(fields))]
         ended, is_prompted = self._calls.released(is_interrupted=self._is_interrupted), not self._is_notified
         self._begin_turn()
         if not is_new_run:
-            return [*ended, run_info(fields), TurnStarted(is_prompted)]
+            return [*ended, RunInfo(*run_facts(fields)), TurnStarted(is_prompted)]
         self._has_run = True
         self._calls.begin_run()
-        return [*ended, run_started(fields, self.dialect), TurnStarted()]
+        return [*ended, RunStarted(self.dialect.format, *run_facts(fields)), TurnStarted()]
 
     def _begin_turn(self) -> None:
         self._has_turn, self._has_content = True, False
@@ -721,8 +691,10 @@ class ClaudeDecoder:
                 self._output = 0
                 return [*self._content(fields), *self._text.message_started()]
             case "message_delta":
-                before, self._output = self._output, output_so_far(event.get("usage"), self._output)
-                return more_output(self._output - before)
+                so_far = number(mapping(event.get("usage")), "output_tokens") or 0
+                more = max(so_far - self._output, 0)
+                self._output += more
+                return [Usage(Tokens(output=more), UsageScope.REQUEST)] if more else []
         return []
 
     def _assistant(self, fields: Fields) -> list[Event]:
@@ -778,8 +750,8 @@ class ClaudeDecoder:
             return []
         self._message = found
         self._model = self._model or (text(message, "model") or "")[:_MOST_MODEL]
-        model = text(message, "model")
-        return [Usage(tokens._replace(context_used=tokens.input), UsageScope.REQUEST, model=model)]
+        context = tokens._replace(context_used=tokens.input)
+        return [Usage(context, UsageScope.REQUEST, model=text(message, "model"))]
 
     def _request_of_subagent(self, message: Fields, at_ms: int | None, parent_call: str) -> list[Event]:
         """Return what a line of a subagent adds to the input of the turn; its output counts at the end."""
@@ -800,7 +772,9 @@ class ClaudeDecoder:
             events += self._calls.end(
                 block, structured, parent_call=parent_call, at_ms=at_ms, is_whole=is_whole, denial=denial
             )
-        return [*events, *self._prompt(fields, words, parent_call)] if (words := words_in(blocks)) else events
+        texts = (text(block, "text") for block in blocks if not ends_with(block, "tool_result"))
+        words = "\n".join(filter(None, texts))
+        return [*events, *self._prompt(fields, words, parent_call)] if words else events
 
     def _prompt(self, fields: Fields, words: str, parent_call: str | None) -> list[Event]:
         """Return the prompt in a user's line, which may also be a text of the agent itself."""
@@ -811,7 +785,8 @@ class ClaudeDecoder:
             self._is_interrupted = True
             return [Notice("interrupted by the user")]
         is_echo = fields.get("isReplay") is True or self.dialect.echoes_prompts or not self._has_content
-        if is_agents_own(fields, words) or not is_echo:
+        is_own = fields.get("isSynthetic") is True or words.startswith(_NOT_PROMPTS)
+        if is_own or not is_echo:
             return []
         events = [] if self._has_turn else self._content(fields)
         self._has_content = False

@@ -8,9 +8,17 @@ from enum import Enum
 from typing import NamedTuple
 
 from agentwatch.agents.claude.agent import BESIDE, SILENT, TRANSCRIPT_FORMAT
-from agentwatch.agents.claude.calls import ASKING, Requests, limits_in, questions_in, tool_named
+from agentwatch.agents.claude.calls import (
+    ASKING,
+    INTERRUPTED,
+    Requests,
+    limits_in,
+    model_in,
+    questions_in,
+    tool_named,
+)
 from agentwatch.agents.claude.calls import Calls as ClaudeCalls
-from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import MOST_ID, Fields, cost, in_words, items, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.tool import OpenCalls, remember
 from agentwatch.session.events import (
@@ -78,7 +86,6 @@ class Answers:
 
 _MOST_READ = 10_000
 """In characters. Commands and notifications are short; the result in a notification may be long."""
-_INTERRUPTED = "[Request interrupted by user"
 _NOT_SAID = (
     "<system-reminder>",
     "<local-command-caveat>",
@@ -146,7 +153,7 @@ def user_text(fields: Fields) -> UserText:
 def read_text(said: str) -> UserText:
     """Return what a text of a user line is, and its words."""
     said = said.strip()
-    if said.startswith(_INTERRUPTED):
+    if said.startswith(INTERRUPTED):
         return UserText(Origin.INTERRUPTION, said)
     if not said or said.startswith(_NOT_SAID):
         return NO_TEXT
@@ -206,7 +213,9 @@ def system(fields: Fields) -> list[Event]:
     at_ms, subtype = iso_ms(fields.get("timestamp")), fields.get("subtype")
     match subtype:
         case "compact_boundary" | "microcompact_boundary":
-            return [_compaction(mapping(fields.get("compactMetadata")), at_ms)]
+            compacted = mapping(fields.get("compactMetadata"))
+            sizes = number(compacted, "preTokens"), number(compacted, "postTokens")
+            return [Compaction(True, text(compacted, "trigger"), *sizes, at_ms)]
         case "api_error":
             return [_retry(fields, at_ms)]
         case "local_command":
@@ -269,16 +278,6 @@ def progress(fields: Fields) -> list[Event]:
         output = text(data, "fullOutput")
         return [] if call_id is None else [ToolProgress(call_id, None, output, is_whole=True)]
     return [] if isinstance(kind, str) and kind in _WAITS else [Unknown(f"progress {in_words(kind)}")]
-
-
-def _compaction(metadata: Fields, at_ms: int | None) -> Compaction:
-    return Compaction(
-        is_over=True,
-        trigger=text(metadata, "trigger"),
-        tokens_before=number(metadata, "preTokens"),
-        tokens_after=number(metadata, "postTokens"),
-        at_ms=at_ms,
-    )
 
 
 def _retry(fields: Fields, at_ms: int | None) -> Retry:
@@ -376,17 +375,6 @@ def _answers(structured: object) -> str:
     return ", ".join(each for each in answers if isinstance(each, str))
 
 
-# The cost that some lines contain.
-
-
-def cost(fields: Fields) -> Usage | None:
-    """Return the cost of the process so far, from a `cost-state` line."""
-    total = fields.get("totalCostUSD")
-    if isinstance(total, bool) or not isinstance(total, int | float) or not 0 <= total < 1e9:
-        return None
-    return Usage(Tokens(cost_usd=float(total)), UsageScope.RUN)
-
-
 # The call whose subagent wrote a line.
 # Versions from 2.1 name the agent in each line (`agentId`). Which call started it is in the result of that
 # call, or in the file `agent-*.meta.json` beside the subagent's own file. Earlier versions write the
@@ -466,8 +454,6 @@ _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 _CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
 _MOST_COMPARED = 200
-_SYNTHETIC = "<synthetic>"
-"""The model of an answer that Claude Code wrote itself."""
 
 
 class ClaudeTranscriptDecoder:
@@ -495,7 +481,7 @@ class ClaudeTranscriptDecoder:
         if isinstance(kind, str) and kind in SILENT and not self._is_first:
             return []
         is_side = fields.get("isSidechain") is True
-        model = _model(fields) if kind == "assistant" else None
+        model = model_in(fields) if kind == "assistant" else None
         info = None if is_side and self._own_agent is True else self._facts.new(fields, model)
         begun: list[Event] = []
         if self._is_first:
@@ -529,8 +515,8 @@ class ClaudeTranscriptDecoder:
             case "custom-title" | "ai-title" | "summary" | "last-prompt":
                 return names(kind, fields)
             case "cost-state":
-                usage = cost(fields)
-                return () if usage is None else (usage,)
+                total = cost(fields.get("totalCostUSD"))
+                return () if total is None else (Usage(Tokens(cost_usd=total), UsageScope.RUN),)
             case "subagent-meta":
                 self._subagents.link(text(fields, "agentId"), text(fields, "toolUseId"))
         return ()
@@ -708,9 +694,3 @@ class ClaudeTranscriptDecoder:
         has_blocked = items(fields.get("hookErrors")) or fields.get("preventedContinuation") is True
         if subtype == "stop_hook_summary" and not has_blocked and not self._calls.has_open():
             yield from self._turns.answered()
-
-
-def _model(fields: Fields) -> str | None:
-    """Return the model of an answer; None if Claude Code wrote the answer itself."""
-    model = text(mapping(fields.get("message")), "model")
-    return None if model == _SYNTHETIC else model
