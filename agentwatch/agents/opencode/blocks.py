@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.agents.blocks import fields_block, short_and_long
-from agentwatch.agents.fields import Fields, items, mapping, number, text
+from agentwatch.agents.fields import NO_FIELDS, Fields, decoded_size, items, mapping, number, text
 from agentwatch.agents.opencode.stream import IS_OPEN, file_changes, metadata_of, plan_entries, tool_named
 from agentwatch.session.blocks import (
     BinaryBlock,
@@ -21,23 +21,11 @@ from agentwatch.session.blocks import (
 )
 from agentwatch.session.events import ToolKind
 
-_BASE64_BITS = 6
 _MOST_ATTACHMENTS = 100
 _SHOWN_ELSEWHERE = frozenset(
     {
-        *(
-            "output",
-            "exit",
-            "truncated",
-            "diff",
-            "filediff",
-            "files",
-            "results",
-            "todos",
-            "display",
-            "preview",
-        ),
-        *("description", "filepath", "exists", "loaded"),
+        *("output", "exit", "truncated", "diff", "filediff", "files", "results", "todos", "display"),
+        *("preview", "description", "filepath", "exists", "loaded"),
     }
 )
 """Metadata that repeats the output, the arguments or the outcome of a call."""
@@ -82,7 +70,9 @@ def _changes(state: Fields) -> Iterator[Block]:
     metadata = metadata_of(state)
     found = False
     for change in file_changes(state):
-        diff = text(change, "patch") or text(change, "diff") or _only_diff(metadata, change)
+        diff = text(change, "patch") or text(change, "diff")
+        if diff is None and change is metadata.get("filediff"):
+            diff = text(metadata, "diff")
         before, after = _content(change, "before"), _content(change, "after")
         if diff is not None or before is not None or after is not None:
             found = True
@@ -99,10 +89,6 @@ def _bare(diff: str | None) -> str | None:
     return diff if start < 0 else diff[start + 1 :]
 
 
-def _only_diff(metadata: Fields, change: Fields) -> str | None:
-    return text(metadata, "diff") if change is metadata.get("filediff") else None
-
-
 def _content(change: Fields, key: str) -> str | None:
     value = change.get(key)
     return value if isinstance(value, str) else None
@@ -112,17 +98,14 @@ def _result(name: str, state: Fields) -> Iterator[Block]:
     tool, metadata = tool_named(name), metadata_of(state)
     if error := text(state, "error"):
         yield ErrorBlock(error)
-    if output := _output(state, metadata):
+    # What a call had printed that failed or was stopped is in the metadata.
+    printed = metadata if state.get("status") == "error" else NO_FIELDS
+    if output := text(state, "output") or text(printed, "output"):
         yield from _output_blocks(name, tool.kind, output, metadata)
     for attachment in map(mapping, items(state.get("attachments"))[:_MOST_ATTACHMENTS]):
         yield BinaryBlock(text(attachment, "mime") or "binary", _size(text(attachment, "url")))
     rest = {key: value for key, value in metadata.items() if key not in _SHOWN_ELSEWHERE}
     yield from fields_block("result", rest)
-
-
-def _output(state: Fields, metadata: Fields) -> str | None:
-    """Return the output of a call; of one that failed or was stopped, what it had printed."""
-    return text(state, "output") or (text(metadata, "output") if state.get("status") == "error" else None)
 
 
 def _output_blocks(name: str, kind: ToolKind, output: str, metadata: Fields) -> Iterator[Block]:
@@ -144,4 +127,4 @@ def _output_blocks(name: str, kind: ToolKind, output: str, metadata: Fields) -> 
 def _size(url: str | None) -> int | None:
     if url is None or not url.startswith("data:") or ";base64," not in url[:200]:
         return None
-    return len(url.partition(",")[2].rstrip("=")) * _BASE64_BITS // 8
+    return decoded_size(url.partition(",")[2])

@@ -84,19 +84,16 @@ def _session(path: Path, row: Row) -> SessionEntry:
     if isinstance(row["model"], str):
         with suppress(ValueError):
             model = orjson.loads(row["model"])
+    changes = map(time_in, (row["time_updated"], *(row[each.name] for each in _CHANGES)))
     metadata = Metadata(
         title=text_in(row["title"]),
         cwd=folder_in(row["directory"]),
         model=name_in(model.get("id")) if isinstance(model, dict) else None,
         began_ms=time_in(row["time_created"]),
-        changed_ms=_latest(row["time_updated"], *(row[each.name] for each in _CHANGES)),
+        changed_ms=max(filter(None, changes), default=None),
         is_archived=time_in(row["time_archived"]) is not None,
     )
     return SessionEntry("opencode", row["id"], path, 0, 0, 0, Reach.STORE, id_in(row["parent_id"]), metadata)
-
-
-def _latest(*times: object) -> int | None:
-    return max((at_ms for each in times if (at_ms := time_in(each)) is not None), default=None)
 
 
 def _described(spot: Spot) -> list[SessionEntry]:

@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from agentwatch.agents.description_files import time_in
+from agentwatch.agents.fields import Fields, text
 from agentwatch.agents.opencode.program import LATER_SESSIONS, not_known
 from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import is_foreign_id, open_regular, within
@@ -87,18 +89,6 @@ def as_object(value: object) -> Object:
     return value if isinstance(value, dict) else {}
 
 
-def as_time(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for any other value."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1 << 53:
-        return int(value)
-    return None
-
-
-def as_text(value: object) -> str | None:
-    """Return a text; None for an empty one and for any other value."""
-    return value if isinstance(value, str) and value else None
-
-
 # `opencode.db`, an SQLite database with all sessions.
 # The database is opened for each reading, and closed again: an open connection would keep opencode from
 # removing its write-ahead log. The size and the modification time of the files show whether anything
@@ -164,11 +154,11 @@ class Database:
         updated: dict[str, int] = {}
         for session in sessions:
             messages += (
-                MessageRow(row[0], session.id, as_time(row[2]), as_object(row[3]))
+                MessageRow(row[0], session.id, time_in(row[2]), as_object(row[3]))
                 for row in _changed(connection, _MESSAGES, session.id, self._updated, updated)
             )
             parts += (
-                PartRow(row[0], row[4], session.id, as_time(row[2]), as_object(row[3]))
+                PartRow(row[0], row[4], session.id, time_in(row[2]), as_object(row[3]))
                 for row in _changed(connection, _PARTS, session.id, self._updated, updated)
             )
         return Rows(sessions, messages, parts), updated
@@ -239,16 +229,16 @@ def _changed(
 def _session(row: dict[str, Any]) -> SessionRow:
     info = {
         "id": row["id"],
-        "parentID": as_text(row["parent_id"]),
-        **{key: as_text(row.get(key)) for key in ("directory", "title", "version", "agent")},
+        "parentID": text(row, "parent_id"),
+        **{key: text(row, key) for key in ("directory", "title", "version", "agent")},
         "model": as_object(row.get("model")) or None,
     }
     return SessionRow(
-        id=as_text(row["id"]) or "",
-        parent_id=as_text(row["parent_id"]),
-        created=as_time(row["time_created"]),
+        id=text(row, "id") or "",
+        parent_id=text(row, "parent_id"),
+        created=time_in(row["time_created"]),
         info=info,
-        reverted_to=as_text(as_object(row.get("revert")).get("messageID")),
+        reverted_to=text(as_object(row.get("revert")), "messageID"),
     )
 
 
@@ -300,10 +290,10 @@ class Storage:
         parts += (
             PartRow(_id_of(data, path), message_id, self._messages[message_id], None, data)
             for path, data in self._changed("part")
-            if (message_id := as_text(data.get("messageID")) or "") in self._messages
+            if (message_id := text(data, "messageID") or "") in self._messages
         )
         for row in messages:
-            if as_time(as_object(row.data.get("time")).get("completed")) is not None:
+            if time_in(as_object(row.data.get("time")).get("completed")) is not None:
                 del self._messages[row.id]
         return Rows(sessions, messages, parts)
 
@@ -314,13 +304,11 @@ class Storage:
                 self._session_files |= {
                     str(path): data for path, data in self._changed("session", entry.name)
                 }
-        known = [
-            data for data in self._session_files.values() if is_foreign_id(as_text(data.get("id")) or "")
-        ]
+        known = [data for data in self._session_files.values() if is_foreign_id(text(data, "id") or "")]
         rows = {row.id: row for row in map(_session_in, known)}
         if self._session_id is None:
-            mains = [data for data in known if as_text(data.get("parentID")) is None]
-            self._session_id = as_text(max(mains, key=_updated).get("id")) if mains else None
+            mains = [data for data in known if text(data, "parentID") is None]
+            self._session_id = text(max(mains, key=_updated), "id") if mains else None
         root = None if self._session_id is None else rows.get(self._session_id)
         if root is None:
             name = "session" if self._session_id is None else f"session {self._session_id}"
@@ -373,25 +361,25 @@ def content(path: Path, *, follow_links: bool = False) -> bytes:
 
 
 def _id_of(data: Object, path: Path) -> str:
-    return as_text(data.get("id")) or path.stem
+    return text(data, "id") or path.stem
 
 
-def _created(data: Object) -> int | None:
-    return as_time(as_object(data.get("time")).get("created"))
+def _created(data: Fields) -> int | None:
+    return time_in(as_object(data.get("time")).get("created"))
 
 
 def _session_in(data: Object) -> SessionRow:
     return SessionRow(
-        id=as_text(data.get("id")) or "",
-        parent_id=as_text(data.get("parentID")),
+        id=text(data, "id") or "",
+        parent_id=text(data, "parentID"),
         created=_created(data),
         info={key: data[key] for key in _INFO if key in data},
-        reverted_to=as_text(as_object(data.get("revert")).get("messageID")),
+        reverted_to=text(as_object(data.get("revert")), "messageID"),
     )
 
 
-def _updated(session: Object) -> int:
-    return as_time(as_object(session.get("time")).get("updated")) or _created(session) or 0
+def _updated(session: Fields) -> int:
+    return time_in(as_object(session.get("time")).get("updated")) or _created(session) or 0
 
 
 # Lines of the rows, in the order in which things happened.
@@ -489,10 +477,10 @@ class SessionLines:
     def _know(self, row: MessageRow) -> None:
         message = self._messages.setdefault(row.id, _Message())
         time = as_object(row.data.get("time"))
-        message.role = as_text(row.data.get("role"))
+        message.role = text(row.data, "role")
         message.is_summary = row.data.get("summary") is True
         message.begun = _begun(row)
-        message.completed = as_time(time.get("completed"))
+        message.completed = time_in(time.get("completed"))
         message.latest = max(message.latest, message.begun)
         before = self._newest.get(row.session_id)
         if before is None or before.begun <= message.begun:
@@ -527,16 +515,16 @@ class SessionLines:
             return self._call(row, message)
         time = as_object(row.data.get("time"))
         has_text = row.data.get("type") in ("text", "reasoning")
-        if has_text and not as_text(row.data.get("text")):
+        if has_text and not text(row.data, "text"):
             return []
         is_final = not has_text or message.role != "assistant" or message.completed is not None
-        began = self._began(row, message, as_time(time.get("start")))
-        return self._due(row, message, began, is_final=is_final or as_time(time.get("end")) is not None)
+        began = self._began(row, message, time_in(time.get("start")))
+        return self._due(row, message, began, is_final=is_final or time_in(time.get("end")) is not None)
 
     def _call(self, row: PartRow, message: _Message) -> list[_Moment]:
         state = as_object(row.data.get("state"))
         time = as_object(state.get("time"))
-        began = self._began(row, message, as_time(time.get("start")))
+        began = self._began(row, message, time_in(time.get("start")))
         self._note_subagent(row, state, began)
         if state.get("status") in _OPEN:
             return self._due(row, message, began, is_final=False)
@@ -544,13 +532,13 @@ class SessionLines:
         if row.id not in self._open:
             running = {"status": "running", "input": state.get("input"), "time": {"start": time.get("start")}}
             moments.append((began, _part_line(row, message, {**row.data, "state": running})))
-        ended = max(as_time(time.get("end")) or 0, began)
+        ended = max(time_in(time.get("end")) or 0, began)
         return moments + self._due(row, message, ended, is_final=True)
 
     def _note_subagent(self, row: PartRow, state: Object, began: int) -> None:
         """Note the subagent's session that a call has started or continued, if it has."""
-        session_id = as_text(as_object(state.get("metadata")).get("sessionId"))
-        call_id = as_text(row.data.get("callID"))
+        session_id = text(as_object(state.get("metadata")), "sessionId")
+        call_id = text(row.data, "callID")
         if session_id is not None and call_id is not None:
             calls = self._calls.setdefault(session_id, [])
             if all(call_id != known for _, known in calls):
@@ -591,7 +579,7 @@ class SessionLines:
 
 def _begun(row: MessageRow) -> int:
     """Return when a message began; its row has another time if the session was imported."""
-    return as_time(as_object(row.data.get("time")).get("created")) or row.created or 0
+    return time_in(as_object(row.data.get("time")).get("created")) or row.created or 0
 
 
 def _message_line(row: MessageRow, info: Object) -> Object:
@@ -668,5 +656,5 @@ def storage_at(folder: Path, session: Path | str | None) -> Store:
     """Return the store of a session in the folder `storage`. `session` is None for the main session that was
     changed last. Raise `OSError` if the file cannot be read."""
     if isinstance(session, Path):
-        session = as_text(as_object(content(session, follow_links=True)).get("id")) or session.stem
+        session = text(as_object(content(session, follow_links=True)), "id") or session.stem
     return SessionStore(Storage(folder, session))

@@ -13,6 +13,8 @@ the call as `agent`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agentwatch.agents.fields import Fields, Salvaged, cost, in_words, items, known_sum, mapping, number, text
 from agentwatch.agents.tool import (
     NO_FACTS,
@@ -21,6 +23,7 @@ from agentwatch.agents.tool import (
     Result,
     Tool,
     command_in,
+    counted,
     listed_entries,
     named,
     other_tool,
@@ -148,9 +151,9 @@ def _patch_facts(state: Fields) -> Facts:
     return _created(facts) if phrase == Phrase.CREATED else facts._replace(phrase=phrase)
 
 
-def _counted(key: str, noun: str, state: Fields) -> Facts:
-    found = number(metadata_of(state), key)
-    return NO_FACTS if found is None else Facts(note=plural(found, noun))
+def _counted(key: str, noun: str) -> Callable[[Fields], Facts]:
+    note = counted(key, noun)
+    return lambda state: note(metadata_of(state))
 
 
 def _todo_facts(state: Fields) -> Facts:
@@ -159,13 +162,10 @@ def _todo_facts(state: Fields) -> Facts:
     return Facts(note=f"{done} of {len(entries)} done") if entries else NO_FACTS
 
 
-def _other(name: str, *keys: str) -> Tool:
-    first = named(*keys)
-
-    def target(arguments: Fields) -> str:
-        return " ".join(filter(None, (name, first(arguments))))
-
-    return Tool(ToolKind.OTHER, Phrase.USED, target)
+def _other(name: str, argument: Callable[[Fields], str | None]) -> Tool:
+    return Tool(
+        ToolKind.OTHER, Phrase.USED, lambda arguments: " ".join(filter(None, (name, argument(arguments))))
+    )
 
 
 def first_question(arguments: Fields) -> str | None:
@@ -173,19 +173,10 @@ def first_question(arguments: Fields) -> str | None:
     return text(mapping(next(iter(items(arguments.get("questions"))), None)), "question")
 
 
-def _question(arguments: Fields) -> str:
-    return " ".join(filter(None, (QUESTION, first_question(arguments))))
-
-
 _FILE = path_in("filePath", "path")
 _EDIT = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_FILE, facts=_edit_facts)
 _PATCH = Tool(ToolKind.EDIT, Phrase.EDITED, paths=_patched, facts=_patch_facts)
-_LIST = Tool(
-    ToolKind.SEARCH,
-    Phrase.LISTED,
-    paths=path_in("path"),
-    facts=lambda state: _counted("count", "file", state),
-)
+_LIST = Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("path"), facts=_counted("count", "file"))
 _SHELL = Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command"))
 
 TOOLS = {
@@ -197,15 +188,8 @@ TOOLS = {
     "patch": _PATCH,
     "bash": _SHELL,
     "shell": _SHELL,
-    "grep": Tool(
-        ToolKind.SEARCH,
-        Phrase.SEARCHED,
-        named("pattern"),
-        facts=lambda state: _counted("matches", "match", state),
-    ),
-    "glob": Tool(
-        ToolKind.SEARCH, Phrase.FOUND, named("pattern"), facts=lambda state: _counted("count", "file", state)
-    ),
+    "grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern"), facts=_counted("matches", "match")),
+    "glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("pattern"), facts=_counted("count", "file")),
     "list": _LIST,
     "ls": _LIST,
     "codesearch": Tool(ToolKind.SEARCH, "Searched codebase", named("query")),
@@ -213,10 +197,10 @@ TOOLS = {
     "webfetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
     "todowrite": Tool(ToolKind.PLAN, Phrase.TODOS, facts=_todo_facts),
     "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "prompt")),
-    QUESTION: Tool(ToolKind.OTHER, Phrase.USED, _question),
-    "skill": _other("skill", "name"),
-    "lsp": _other("lsp", "operation", "filePath"),
-    "invalid": _other("invalid", "tool"),
+    QUESTION: _other(QUESTION, first_question),
+    "skill": _other("skill", named("name")),
+    "lsp": _other("lsp", named("operation", "filePath")),
+    "invalid": _other("invalid", named("tool")),
 }
 """The tools by their name."""
 
@@ -302,11 +286,6 @@ _OUTCOMES = {
 }
 """How the turn ends with a step, by the reason of the step. After another reason it continues, or nothing is
 known about its end: `tool-calls`, `unknown`, `other`."""
-
-
-def turn_outcome(reason: object) -> Outcome | None:
-    """Return the outcome of a turn whose last step ended for a reason; None if the turn may continue."""
-    return _OUTCOMES.get(reason) if isinstance(reason, str) else None
 
 
 def error_message(error: object) -> str | None:
@@ -575,7 +554,7 @@ class OpencodeDecoder:
             events.append(usage(part, is_main=parent_call is None))
         if parent_call is not None:
             return events
-        outcome = turn_outcome(part.get("reason"))
+        outcome = _OUTCOMES.get(text(part, "reason") or "")
         if outcome is None or self._calls_in_step or message.get("summary") is True:
             return events
         self._is_over = True
