@@ -183,13 +183,10 @@ def replacement(old: str, new: str) -> Replacement:
         >>> replacement("a\\nb\\nc", "a\\nB\\nc").diff
         '@@ -1,3 +1,3 @@\\n a\\n-b\\n+B\\n c'
     """
-    before, after = _lines(old), _lines(new)
+    before, after = lines_of(old), lines_of(new)
     if before == after:
         return Replacement("", 0, 0)
-    least = min(len(before), len(after))
-    first = next((i for i in range(least) if before[i] != after[i]), least)
-    most = least - first
-    last = next((i for i in range(most) if before[-1 - i] != after[-1 - i]), most)
+    first, last = equal_ends(before, after)
     removed, added = before[first : len(before) - last], after[first : len(after) - last]
     start = max(first - _CONTEXT, 0)
     ending = before[len(before) - last :][:_CONTEXT]
@@ -205,7 +202,15 @@ def replacement(old: str, new: str) -> Replacement:
     return Replacement("\n".join((heading, *shown)), len(added), len(removed))
 
 
-def _lines(text: str) -> list[str]:
+def equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
+    """Return how many lines are equal at the beginning of two texts, and how many of the rest at the end."""
+    least = min(len(before), len(after))
+    first = next((at for at in range(least) if before[at] != after[at]), least)
+    rest = least - first
+    return first, next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
+
+
+def lines_of(text: str) -> list[str]:
     """Return the lines of a text; only a line feed ends a line, as in every diff."""
     lines = text.split("\n")
     return lines[:-1] if not lines[-1] else lines

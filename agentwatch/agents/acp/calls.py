@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.acp.messages import count_of, short, texts_in
-from agentwatch.agents.changes import line_count
+from agentwatch.agents.changes import equal_ends, line_count, lines_of
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.agents.tool import OpenCalls, Phrase, joined_words, listed_entries, other_tool, remember
 from agentwatch.session.call import MOST_COMMAND
@@ -34,11 +34,8 @@ def changed_lines(old: str, new: str) -> tuple[int, int] | None:
         >>> changed_lines("a\\nb\\nc\\n", "a\\nB\\nc\\nd\\n")
         (2, 1)
     """
-    before, after = _lines(old), _lines(new)
-    least = min(len(before), len(after))
-    start = next((at for at in range(least) if before[at] != after[at]), least)
-    rest = least - start
-    end = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
+    before, after = lines_of(old), lines_of(new)
+    start, end = equal_ends(before, after)
     before, after = before[start : len(before) - end], after[start : len(after) - end]
     if not before or not after:
         return len(after), len(before)
@@ -64,11 +61,6 @@ def _edit_steps(before: list[str], after: list[str]) -> int | None:
         if compared > _MOST_COMPARED:
             break
     return None
-
-
-def _lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    return lines if lines[-1] else lines[:-1]
 
 
 # The result of a call: exit code, error, and what changed in a file.
@@ -289,7 +281,7 @@ class Described:
     changed_paths: tuple[str, ...] = ()
     """The files in the diffs of the content."""
     is_mcp: bool = False
-    terminals: tuple[str, ...] = field(default=())
+    terminals: tuple[str, ...] = ()
 
     def update(self, fields: Fields, *, is_first: bool) -> bool:
         """Replace the fields that a line contains. Return whether the line contains arguments or a change."""

@@ -26,7 +26,7 @@ from agentwatch.agents.acp.messages import (
     with_halves,
 )
 from agentwatch.agents.delta_frames import Burst
-from agentwatch.agents.fields import Fields, in_words, items, mapping, text, whole_text
+from agentwatch.agents.fields import Fields, cost, in_words, items, mapping, text, whole_text
 from agentwatch.agents.tool import remember
 from agentwatch.session.events import (
     Channel,
@@ -83,21 +83,6 @@ def option_facts(fields: Fields) -> RunInfo:
     return found
 
 
-def chosen(method: str, params: Fields) -> str | None:
-    """Return the mode or the model that a request of the client sets."""
-    return text(params, _CHOSEN[method]) if method in _CHOSEN else None
-
-
-def chosen_facts(method: str, value: str | None) -> RunInfo:
-    """Return the mode or the model of a request that the agent has confirmed."""
-    match method:
-        case "session/set_mode":
-            return RunInfo(permission_mode=value)
-        case "session/set_model":
-            return RunInfo(model=value)
-    return RunInfo()
-
-
 # Requests for permission, and their answers.
 
 _MOST_OPTIONS = 64
@@ -121,13 +106,6 @@ def asked_words(params: Fields) -> str | None:
 def asked_call(params: Fields) -> Fields:
     """Return the call that a request is about. It may be the only line that describes the call."""
     return mapping(params.get("toolCall")) or mapping(mapping(params.get("subject")).get("toolCall"))
-
-
-def request_of(params: Fields, call: Fields, session: str | None, tool: str) -> Request:
-    """Return the part of a request that is kept until it is answered."""
-    options = _options(params, "optionId", "kind")
-    subject = tool or text(call, "title") or text(params, "title") or "permission"
-    return Request(PERMISSION, session, 0, text(call, "toolCallId"), subject[:4096], options)
 
 
 def labels_of(params: Fields) -> dict[str, str]:
@@ -297,13 +275,12 @@ def _merged(first: RunInfo, second: RunInfo) -> RunInfo:
 
 # Token counts, costs and the size of the context.
 
-_MOST_DOLLARS = 1e12
-
 
 def context_usage(update: Fields) -> list[Event]:
     """Return the context and the cost of a session. The cost is that of the whole session, by the schema."""
+    spent = mapping(update.get("cost"))
     tokens = Tokens(
-        cost_usd=_dollars(mapping(update.get("cost"))),
+        cost_usd=cost(spent.get("amount")) if text(spent, "currency") == "USD" else None,
         context_used=count_of(update, "used"),
         context_size=count_of(update, "size"),
     )
@@ -335,13 +312,6 @@ def _tokens(usage: Fields) -> Tokens:
         cached=cached,
         output=None if written is None else written + thought,
     )
-
-
-def _dollars(cost: Fields) -> float | None:
-    amount = cost.get("amount")
-    if not isinstance(amount, int | float) or isinstance(amount, bool) or not 0 <= amount < _MOST_DOLLARS:
-        return None
-    return float(amount) if text(cost, "currency") == "USD" else None
 
 
 # The updates of sessions: texts, calls, plans, modes and notices.
@@ -672,7 +642,7 @@ class AcpDecoder:
             return self._asked(session, params, fields)
         value = (
             text(params, "cwd")
-            or chosen(method, params)
+            or text(params, _CHOSEN.get(method, ""))
             or text(params, "terminalId")
             or command_line(params)
         )
@@ -734,7 +704,9 @@ class AcpDecoder:
         call = asked_call(params)
         events = [*self._unblocked(session, _ASKED), *self._updates.call(session, call, announces=True)]
         tool, target = self._calls.asked(session, text(call, "toolCallId") or "")
-        request = request_of(params, call, session, tool)
+        subject = (tool or text(call, "title") or text(params, "title") or "permission")[:4096]
+        options = _options(params, "optionId", "kind")
+        request = Request(PERMISSION, session, 0, text(call, "toolCallId"), subject, options)
         self._requests.add(fields, request)
         key = _question_key(fields)
         return [*events, Permission(request.subject, None, key=key, call_id=request.call_id, target=target)]
@@ -795,7 +767,9 @@ class AcpDecoder:
             case "session/set_config_option":
                 return self._sessions.describe(session, option_facts(result))
             case method:
-                return self._sessions.describe(session, chosen_facts(method, request.value))
+                mode = request.value if method == "session/set_mode" else None
+                model = request.value if method == "session/set_model" else None
+                return self._sessions.describe(session, RunInfo(model=model, permission_mode=mode))
         return []
 
     def _turn_ended(
