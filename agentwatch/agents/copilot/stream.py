@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from agentwatch.agents.copilot.calls import ASK_USER, Calls
 from agentwatch.agents.delta_frames import SegmentText
 from agentwatch.agents.fields import (
@@ -110,7 +112,9 @@ def other_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
     """Return the events of a line of another family: a failed request or hook, a notification."""
     match kind:
         case "model.call_failure":
-            return [Retry(text(data, "errorMessage") or _status(data), at_ms=at_ms)]
+            status = number(data, "statusCode")
+            failed = "the model's request failed" + ("" if status is None else f" with status {status}")
+            return [Retry(text(data, "errorMessage") or failed, at_ms=at_ms)]
         case "hook.end" if data.get("success") is False:
             error = text(mapping(data.get("error")), "message") or "no reason given"
             return [Notice(f"hook {in_words(data.get('hookType'))} failed: {error}", at_ms)]
@@ -124,11 +128,6 @@ def other_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
 def silent_or_unknown(kind: str) -> list[Event]:
     """Return no events for a known line; an `Unknown` for any other."""
     return [] if kind in SILENT else [Unknown(f"type {in_words(kind)}")]
-
-
-def _status(data: Fields) -> str:
-    status = number(data, "statusCode")
-    return "the model's request failed" + ("" if status is None else f" with status {status}")
 
 
 # Questions to the user, and their answers.
@@ -168,18 +167,8 @@ class Questions:
         if server := text(request, "serverName"):
             target = f"{server} {text(request, 'toolName') or ''}".strip()
         subject = tool or text(request, "toolName") or text(request, "kind") or "permission"
-        is_automatic = data.get("resolvedByHook") is True
-        return self._keep(
-            Permission(
-                subject,
-                answer=None,
-                at_ms=at_ms,
-                key=text(data, "requestId"),
-                call_id=call_of(data),
-                target=target,
-                is_automatic=is_automatic,
-            )
-        )
+        question = Permission(subject, None, at_ms=at_ms, call_id=call_of(data), target=target)
+        return self._keep(data, question._replace(is_automatic=data.get("resolvedByHook") is True))
 
     def completed(self, data: Fields, at_ms: int | None) -> Permission:
         """Read the answer to such a question."""
@@ -193,23 +182,16 @@ class Questions:
     def asked(self, kind: str, data: Fields, at_ms: int | None) -> Permission:
         """Read another question: for an input, a form, or the end of the plan mode."""
         target = text(data, "question") or text(data, "message") or text(data, "summary")
-        return self._keep(
-            Permission(
-                kind.partition(".")[0],
-                answer=None,
-                at_ms=at_ms,
-                key=text(data, "requestId"),
-                call_id=text(data, "toolCallId"),
-                target=target,
-            )
-        )
+        subject, call_id = kind.partition(".")[0], text(data, "toolCallId")
+        return self._keep(data, Permission(subject, None, at_ms=at_ms, call_id=call_id, target=target))
 
     def answered(self, data: Fields, at_ms: int | None) -> Permission:
         """Read the answer to another question."""
         answer = text(data, "action") or text(data, "response") or text(data, "selectedAction")
         return self._answered(data, answer or "answered", None, at_ms)
 
-    def _keep(self, question: Permission) -> Permission:
+    def _keep(self, data: Fields, question: Permission) -> Permission:
+        question = question._replace(key=text(data, "requestId"))
         if question.key is not None and len(question.key) <= MOST_ID:
             remember(self._asked, question.key, question._replace(target=None), _MOST_OPEN)
         return question
@@ -292,20 +274,18 @@ class Answers:
         return events
 
 
+@dataclass(slots=True)
 class _Thoughts:
     """What one agent thinks."""
 
-    __slots__ = ("ids", "is_known", "is_open", "segment")
-
-    def __init__(self) -> None:
-        self.is_known = False
-        """Whether the thoughts before the next message are known."""
-        self.is_open = False
-        """Whether the last delta may still be continued."""
-        self.ids: dict[str, None] = {}
-        """The ids of the last known thoughts."""
-        self.segment = SegmentText()
-        """The thoughts that only the last message contained."""
+    is_known: bool = False
+    """Whether the thoughts before the next message are known."""
+    is_open: bool = False
+    """Whether the last delta may still be continued."""
+    ids: dict[str, None] = field(default_factory=dict)
+    """The ids of the last known thoughts."""
+    segment: SegmentText = field(default_factory=SegmentText)
+    """The thoughts that only the last message contained."""
 
 
 class Thoughts:
@@ -419,23 +399,12 @@ class Turns:
 
     def step_ended(self) -> list[Event]:
         """Return the end of the turn, if its last step has ended."""
-        is_over = self.is_open and self._has_answered and not self._is_stream
-        self._has_answered = False
-        return self._end(TurnEnded(Outcome.SUCCEEDED)) if is_over else []
+        is_over, self._has_answered = self._has_answered and not self._is_stream, False
+        return self.end(Outcome.SUCCEEDED) if is_over else []
 
-    def idle(self, data: Fields) -> list[Event]:
-        """Return the end of the turn, as the agent waits for the next prompt."""
-        outcome = Outcome.CANCELLED if data.get("aborted") is True else Outcome.SUCCEEDED
-        return self._end(TurnEnded(outcome)) if self.is_open else []
-
-    def failed(self, message: str) -> list[Event]:
-        """Return the end of a turn that an error ended."""
-        return self._end(TurnEnded(Outcome.FAILED, message)) if self.is_open else []
-
-    def aborted(self, data: Fields) -> list[Event]:
-        """Return the end of a turn that was interrupted."""
-        reason = (text(data, "reason") or "").replace("_", " ")
-        return self._end(TurnEnded(Outcome.CANCELLED, reason or None)) if self.is_open else []
+    def end(self, outcome: Outcome, reason: str | None = None) -> list[Event]:
+        """Return the end of the turn, if one is open."""
+        return self._end(TurnEnded(outcome, reason)) if self.is_open else []
 
     def result(self, fields: Fields, last_error: str) -> list[Event]:
         """Read the result line of the stream, which has the session's id."""
@@ -721,13 +690,14 @@ class CopilotDecoder:
             case "session.usage_info":
                 return context(data) if is_main else []
             case "session.idle":
-                return [*self._answers.end(), *self._turns.idle(data)] if is_main else []
+                outcome = Outcome.CANCELLED if data.get("aborted") is True else Outcome.SUCCEEDED
+                return [*self._answers.end(), *self._turns.end(outcome)] if is_main else []
             case "session.error":
                 return self._failed(data, at_ms, is_main=is_main)
             case "session.shutdown":
                 is_fatal = data.get("shutdownType") == "error"
                 words = text(data, "errorReason") or self._error or "the agent ended because of an error"
-                ended = self._turns.failed(words) if is_fatal else self._turns.step_ended()
+                ended = self._turns.end(Outcome.FAILED, words) if is_fatal else self._turns.step_ended()
                 return [*self._counts.total(data), *ended]
             case "session.snapshot_rewind":
                 return self._rewound(data)
@@ -768,7 +738,11 @@ class CopilotDecoder:
         if not is_main:
             return [Notice(words, at_ms)]
         self._error = words[:_MOST_ERROR]
-        return [*self._answers.end(), Notice(words, at_ms, is_error=True), *self._turns.failed(words)]
+        return [
+            *self._answers.end(),
+            Notice(words, at_ms, is_error=True),
+            *self._turns.end(Outcome.FAILED, words),
+        ]
 
     def _rewound(self, data: Fields) -> list[Event]:
         """Read that the user went back to a prompt. It and what came after it are taken back."""
@@ -788,9 +762,11 @@ class CopilotDecoder:
         if kind in ANSWERING:
             return [self._questions.answered(data, at_ms)]
         match kind:
+            case "abort" if "agentId" in fields:
+                return []
             case "abort":
-                is_main = "agentId" not in fields
-                return [*self._answers.end(), *self._turns.aborted(data)] if is_main else []
+                reason = (text(data, "reason") or "").replace("_", " ") or None
+                return [*self._answers.end(), *self._turns.end(Outcome.CANCELLED, reason)]
             case "result":
                 ended = self._turns.result(fields, self._error)
                 return [*self._answers.end(), *self._counts.result(), *ended]
