@@ -102,10 +102,10 @@ def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | Non
         return name
     if name not in _format_names():
         raise click.UsageError(f"--format: {name!r} is not one of: {', '.join(_format_names())}")
-    from agentwatch.agents.plugins import problem_of, problems
+    from agentwatch.agents.plugins import GROUP
 
-    reason = problem_of(name)
-    problems.clear()  # the error is reported here
+    reason = GROUP.problem_of(name)
+    GROUP.problems.clear()  # the error is reported here
     raise click.UsageError(reason)
 
 

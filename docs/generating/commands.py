@@ -34,7 +34,7 @@ class Command(NamedTuple):
 
 def commands() -> list[Command]:
     """Return the program itself, which watches, and its commands in the order of `--help`."""
-    with patch("agentwatch.agents.plugins.plugin_names", list):  # those of this machine are not in a document
+    with patch("agentwatch.agents.plugins.GROUP.names", list):  # those of this machine are not in a document
         group = click.Context(program, info_name="agentwatch", **program.context_settings)
         watch = _command(program.commands["watch"], group, "agentwatch")
         first = watch._replace(summary=_sentence(program.help), usage="[OPTIONS] [ADDRESS | MACHINE...]")

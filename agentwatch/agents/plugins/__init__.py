@@ -31,14 +31,6 @@ PROGRAMS = Group("agentwatch.programs", "agent plugin")
 """The name of an entry point is the short name of the agent."""
 
 
-__all__ = ["plugin_agent", "plugin_agents", "plugin_names", "plugin_programs", "problem_of", "problems"]
-
-problems = GROUP.problems
-"""One line for each format that failed, in the order in which they failed."""
-plugin_names = GROUP.names
-problem_of = GROUP.problem_of
-
-
 def plugin_agents() -> list[Agent]:
     """Return the agents that other packages provide, without those that failed.
 

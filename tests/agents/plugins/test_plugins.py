@@ -23,7 +23,7 @@ RENAMED = EXAMPLE.replace('name="tern"', 'name="gull"')
 
 def forget() -> None:
     """Forget all plugins, so that they are looked for again."""
-    plugins.problems.clear()
+    GROUP.problems.clear()
     vars(GROUP).pop("points", None)
     plugins.plugin_agent.cache_clear()
     for name in ("tern_format", "gull_format"):
@@ -58,7 +58,7 @@ def test_a_stream_is_read_in_the_format_of_a_plugin(installed: Installer) -> Non
     [call] = read.calls
     assert (read.format, read.outcome, read.text, read.run.turns) == ("tern", "succeeded", "One failed.", 1)
     assert (call.target, call.outcome, call.exit_code) == ("pytest -q", Outcome.FAILED, 1)
-    assert (read.lines.unknown, plugins.problems) == (0, [])
+    assert (read.lines.unknown, GROUP.problems) == (0, [])
     installed()
     decoder = Decoder(agent_named("tern"))
     lines = STREAM.splitlines()
@@ -95,7 +95,7 @@ def test_a_plugin_is_asked_about_what_no_other_format_reads(
     assert session_of(b'{"mood":"good"}\n' * 50 + STREAM).format is None
     # A plugin's format has the name of its entry point. Listing the names imports nothing.
     installed()
-    assert plugins.plugin_names() == ["tern"]
+    assert GROUP.names() == ["tern"]
     assert "tern_format" not in sys.modules
     found = agent_named("tern")
     assert found is not None
@@ -130,11 +130,11 @@ def test_a_plugin_that_cannot_be_loaded_is_reported(
     """A plugin that cannot be imported, or is not an agent, is a notice; the stream is of no known agent."""
     installed(source, value=value)
     read = session(STREAM)
-    assert plugins.problems == [f"format plugin tern: {problem}"]
-    assert notices(read)[0] == plugins.problems[0]
+    assert GROUP.problems == [f"format plugin tern: {problem}"]
+    assert notices(read)[0] == GROUP.problems[0]
     assert (read.format, read.lines.unknown) == (None, 7)
     assert agent_named("tern") is None
-    assert plugins.problem_of("tern") == plugins.problems[0]
+    assert GROUP.problem_of("tern") == GROUP.problems[0]
 
 
 @pytest.mark.parametrize("part", ["recognises=recognises", "role=role", "decoder=TernDecoder"])
@@ -145,7 +145,7 @@ def test_a_function_that_raises_is_reported_once(part: str, installed: Installer
     read = session(STREAM)
     decoder = Decoder(agent_named("tern"))
     assert decoder.role(STREAM.splitlines()[0]) is LineRole.OTHER
-    assert plugins.problems == ["format plugin tern: ZeroDivisionError: division by zero"]
+    assert GROUP.problems == ["format plugin tern: ZeroDivisionError: division by zero"]
     assert read.lines.total == 7
 
 
@@ -157,8 +157,8 @@ def test_a_decoder_that_fails_is_reported_once(broken: str, installed: Installer
     """Lines that the decoder of a plugin fails at are unknown; the notice is in the transcript once."""
     installed(EXAMPLE.replace('match fields.get("ev"):', f"{broken}\n        match fields:"))
     read = session(STREAM)
-    assert len(plugins.problems) == 1
-    assert notices(read).count(plugins.problems[0]) == 1
+    assert len(GROUP.problems) == 1
+    assert notices(read).count(GROUP.problems[0]) == 1
     assert (read.format, read.lines.unknown) == ("tern", 7)
 
 
@@ -175,7 +175,7 @@ def test_the_other_functions_of_a_plugin(installed: Installer) -> None:
     assert list(agent.unknown_fields({})) == []
     assert agent.decoder().end() == []
     assert list(agent.blocks({}, "")) == []
-    assert len(plugins.problems) == 1
+    assert len(GROUP.problems) == 1
     # The times and the unknown fields of a plugin's format are those that it returns, if they are valid.
     more = 'time_of=lambda fields: fields.get("at"), unknown_fields=lambda fields: [("field x", 1)],'
     installed(EXAMPLE.replace("traits=", f'{more} agent="tern-2", reworded=b"x", traits='))
@@ -187,7 +187,7 @@ def test_the_other_functions_of_a_plugin(installed: Installer) -> None:
     assert list(agent.unknown_fields({})) == [("field x", 1)]
     assert (agent.agent, agent.reworded) == ("tern-2", b"x")
     assert agent.decoder().end() == []
-    assert (agent.decoder().decode({"ev": "say", "text": "x"}) != [], plugins.problems) == (True, [])
+    assert (agent.decoder().decode({"ev": "say", "text": "x"}) != [], GROUP.problems) == (True, [])
 
 
 def test_several_plugins_are_asked_in_turn(installed: Installer) -> None:
@@ -196,7 +196,7 @@ def test_several_plugins_are_asked_in_turn(installed: Installer) -> None:
     installed("AGENT = 7", name="gull")
     assert session(STREAM).format == "tern"
     assert detect({"mood": "good"}) is None
-    assert plugins.problems == ["format plugin gull: gull_format:AGENT is not an agentwatch.agents.Agent"]
+    assert GROUP.problems == ["format plugin gull: gull_format:AGENT is not an agentwatch.agents.Agent"]
 
 
 def test_metadata_is_read_only_if_a_package_may_have_plugins(
@@ -210,12 +210,12 @@ def test_metadata_is_read_only_if_a_package_may_have_plugins(
         return []
 
     monkeypatch.setattr("importlib.metadata.entry_points", found)
-    assert plugins.plugin_names() == []
+    assert GROUP.names() == []
     assert asked == []
     (tmp_path / "packages.zip").touch()
     monkeypatch.syspath_prepend(str(tmp_path / "packages.zip"))
     forget()
-    assert plugins.plugin_names() == []
+    assert GROUP.names() == []
     assert asked == ["agentwatch.agents"]
 
 
@@ -224,7 +224,7 @@ def test_plugins_may_be_off_or_unreadable(installed: Installer, monkeypatch: pyt
     # With `AGENTWATCH_PLUGINS=0` no plugin is found, and no package is imported.
     monkeypatch.setenv("AGENTWATCH_PLUGINS", "0")
     installed()
-    assert (plugins.plugin_names(), agent_named("tern"), session(STREAM).format) == ([], None, None)
+    assert (GROUP.names(), agent_named("tern"), session(STREAM).format) == ([], None, None)
     assert "tern_format" not in sys.modules
     monkeypatch.setenv("AGENTWATCH_PLUGINS", "1")
     forget()
@@ -236,9 +236,9 @@ def test_plugins_may_be_off_or_unreadable(installed: Installer, monkeypatch: pyt
 
     installed()
     monkeypatch.setattr("importlib.metadata.entry_points", fails)
-    assert plugins.plugin_names() == []
-    assert plugins.problems == ["format plugin all: ValueError: agentwatch.agents"]
-    assert plugins.problem_of("tern") == "format plugin tern: failed"
+    assert GROUP.names() == []
+    assert GROUP.problems == ["format plugin all: ValueError: agentwatch.agents"]
+    assert GROUP.problem_of("tern") == "format plugin tern: failed"
 
 
 def test_each_recording_has_the_notice(installed: Installer) -> None:
