@@ -434,9 +434,6 @@ class Files:
         self._files: dict[str, File] = {}
         """By the key that `named` returns."""
 
-    def __iter__(self) -> Iterator[File]:
-        return iter(self._files.values())
-
     def of(self, call: Call, path: str) -> File:
         """Return a file of a call."""
         file = self._spelled.get((call.run, path))
