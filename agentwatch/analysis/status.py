@@ -345,41 +345,42 @@ def status(
     fewer than 60 result in shorter words. A line that `is_below_header` leaves out the outcome, the duration,
     the counts of calls and the clock of a question, and does not cut a question at 60 columns.
     """
-    is_narrow = width is not None and width < _NARROW_COLUMNS
-    phase = session.phase
+    words = _stated(session, now_ms, agent, width, is_below_header=is_below_header)
+    if words is None:
+        is_narrow = width is not None and width < _NARROW_COLUMNS
+        stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
+        cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
+        if session.phase is Phase.CALLING:
+            words = _calling(session, now_ms, stall_mark, width, len(cpu))
+        elif is_quiet(session, now_ms, agent):
+            words = SafeText(f"{stall_mark}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
+        elif session.phase is Phase.THINKING:
+            words = _thinking(session, now_ms)
+        else:
+            words = _waiting(session, now_ms, agent)
+        if width is None or columns(words) + len(cpu) <= width:
+            return SafeText(f"{words}{cpu}")
+    return words if width is None else cut(words, width)
+
+
+def _stated(
+    session: Session, now_ms: int | None, agent: AgentFacts, width: int | None, *, is_below_header: bool
+) -> SafeText | None:
+    """Return what the session waits for besides its calls and the model, or how it ended; None otherwise."""
     if is_below_header and (question := open_question(session, agent)):
-        return question if width is None else cut(question, width)
+        return question
     if agent.paused_by:
-        words = SafeText(f'paused by rule "{cut(safe_line(agent.paused_by), _RULE_COLUMNS)}"')
-        return words if width is None else cut(words, width)
+        return SafeText(f'paused by rule "{cut(safe_line(agent.paused_by), _RULE_COLUMNS)}"')
     if agent.asks and not session.asked:
-        words = _asking_words(agent.asks, agent.asks_since_ms, now_ms)
-        return words if width is None else cut(words, width)
+        return _asking_words(agent.asks, agent.asks_since_ms, now_ms)
     if (limited := limit_words(session, now_ms)) is not None:
         why = reason(session, agent)
-        words = SafeText(f"{limited} · {_shortened(why.text)}" if why else limited)
-        return words if width is None else cut(words, width)
-    if phase is Phase.NOTHING:
-        words = _over(session, now_ms, agent, width, is_below_header=is_below_header)
-        return words if width is None else cut(words, width)
+        return SafeText(f"{limited} · {_shortened(why.text)}" if why else limited)
+    if session.phase is Phase.NOTHING:
+        return _over(session, now_ms, agent, width, is_below_header=is_below_header)
     if agent.is_stopped:
-        words = SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
-        return words if width is None else cut(words, width)
-    if (waiting := _waiting_words(session, now_ms)) is not None:
-        return waiting if width is None else cut(waiting, width)
-    stall_mark = "stalled? " if is_stalled(session, now_ms, agent) else ""
-    cpu = _cpu(session, now_ms, agent, is_narrow=is_narrow)
-    if phase is Phase.CALLING:
-        words = _calling(session, now_ms, stall_mark, width, len(cpu))
-    elif is_quiet(session, now_ms, agent):
-        words = SafeText(f"{stall_mark}{_quiet(session, now_ms, agent, is_narrow=is_narrow)}")
-    elif phase is Phase.THINKING:
-        words = _thinking(session, now_ms)
-    else:
-        words = _waiting(session, now_ms, agent)
-    if width is None or columns(words) + len(cpu) <= width:
-        return SafeText(f"{words}{cpu}")
-    return cut(words, width)
+        return SafeText(f"stopped by a signal, kill -CONT {agent.pid} resumes it")
+    return _waiting_words(session, now_ms)
 
 
 def open_question(session: Session, agent: AgentFacts) -> SafeText:

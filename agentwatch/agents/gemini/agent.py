@@ -79,7 +79,7 @@ AGENT = Agent(
     recognises=recognises,
     role=role,
     decoder=on_first_use("agentwatch.agents.gemini.stream:GeminiDecoder"),
-    blocks=on_first_use("agentwatch.agents.gemini.blocks:line_blocks"),
+    blocks=on_first_use("agentwatch.agents.gemini.stream:line_blocks"),
     traits=Traits(has_exit_codes=False),
 )
 CHAT = Agent(
@@ -88,7 +88,7 @@ CHAT = Agent(
     recognises=recognises_chat,
     role=chat_role,
     decoder=on_first_use("agentwatch.agents.gemini.chat:GeminiChatDecoder"),
-    blocks=on_first_use("agentwatch.agents.gemini.blocks:call_blocks"),
+    blocks=on_first_use("agentwatch.agents.gemini.chat:call_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_exit_codes=False),
     time_of=on_first_use("agentwatch.agents.gemini.chat:line_time"),
 )

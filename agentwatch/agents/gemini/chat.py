@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
+from agentwatch.agents.blocks import binary_block, returned_block
+from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import SUBAGENT, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.gemini.stream import (
     argument_facts,
@@ -23,6 +25,7 @@ from agentwatch.agents.gemini.stream import (
 from agentwatch.agents.on_disk import iso_ms, time_of
 from agentwatch.agents.subagents import SubagentDecoder
 from agentwatch.agents.tool import Tool, remember
+from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -424,7 +427,7 @@ def call_events(call: CallLine, cwd: str) -> list[Event]:
     events: list[Event] = [
         ended._replace(target=started.target, path=started.path, more_paths=started.more_paths)
     ]
-    plan = plan_in(call.arguments) if call.tool.kind is ToolKind.PLAN and is_success else None
+    plan = plan_in(call.tool, call.arguments) if is_success else None
     events += [] if plan is None else [plan]
     if result.unknown_status is not None:
         events.append(Unknown(f"status {result.unknown_status} of a call"))
@@ -793,3 +796,67 @@ def line_time(fields: Fields) -> int | None:
     calls = (iso_ms(mapping(call).get("timestamp")) for call in items(fields.get("toolCalls")))
     times = [at_ms for at_ms in (iso_ms(fields.get("timestamp")), *calls) if at_ms is not None]
     return max(times, default=None)
+
+
+# The arguments and the result of a call, divided into blocks.
+
+
+def call_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+    """Yield the blocks of a call. `fields` are a message, or a change that replaces all messages."""
+    change = mapping(fields.get("$set"))
+    messages = items(change.get("messages")) if change else [fields]
+    values = (value for message in messages for value in items(mapping(message).get("toolCalls")))
+    calls = map(call_of, values)
+    found = next((call for call in calls if call.call_id == call_id), None)
+    if found is None:
+        return
+    shown = found.shown
+    display = mapping(shown)
+    has_change = "fileDiff" in display
+    plan = plan_in(found.tool, found.arguments)
+    entries = plan.entries if plan else ()
+    yield from argument_blocks(found.tool.kind, found.arguments, entries, is_change_known=has_change)
+    if has_change:
+        before, after = display.get("originalContent"), display.get("newContent")
+        yield ChangeBlock(
+            text(display, "fileDiff"),
+            before=before if isinstance(before, str) else None,
+            after=after if isinstance(after, str) else None,
+        )
+    reason = reason_of(found.fields)
+    if reason is not None:
+        yield ErrorBlock(reason)
+    elif output := _output(found, shown):
+        first_line = _first_line(found.arguments) if found.tool.kind is ToolKind.READ else 1
+        yield returned_block(found.tool.kind, output, found.tool.phrase, max(first_line, 1))
+    yield from part_blocks(found.fields.get("result"))
+
+
+def _output(call: CallLine, shown: object) -> str:
+    """Return the text of a result. The agent shows a command's output, and a summary of other results."""
+    if call.tool.kind is ToolKind.EXECUTE and isinstance(shown, str) and shown:
+        return shown
+    texts = []
+    for part in map(mapping, items(call.fields.get("result"))):
+        response = mapping(mapping(part.get("functionResponse")).get("response"))
+        output = response.get("output")
+        texts.append(output if isinstance(output, str) else content_text(response.get("content")))
+        texts.append(text(part, "text") or "")
+    joined = "\n".join(filter(None, texts))
+    return joined or (shown if isinstance(shown, str) else "")
+
+
+def part_blocks(parts: object) -> Iterator[Block]:
+    """Yield the images and other data among the parts of a result. A response has parts of its own, which are
+    nested no deeper."""
+    for part in map(mapping, items(parts)):
+        inner = items(mapping(part.get("functionResponse")).get("parts"))
+        for each in (part, *map(mapping, inner)):
+            if data := mapping(each.get("inlineData")):
+                yield binary_block(text(data, "mimeType"), text(data, "data"))
+
+
+def _first_line(arguments: Fields) -> int:
+    """Return the first line that was read. Older versions give an offset, counted from 0."""
+    start = number(arguments, "start_line")
+    return (number(arguments, "offset") or 0) + 1 if start is None else start

@@ -5,9 +5,11 @@ first of them ends."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from agentwatch.agents.changes import changed_lines, line_count, replacement
+from agentwatch.agents.blocks import returned_block
+from agentwatch.agents.changes import argument_blocks, changed_lines, line_count, replacement
 from agentwatch.agents.delta_frames import SegmentText
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, scalars, text
 from agentwatch.agents.on_disk import iso_ms
@@ -25,13 +27,13 @@ from agentwatch.agents.tool import (
     path_in,
     tokens_in,
 )
+from agentwatch.session.blocks import Block, ErrorBlock
 from agentwatch.session.events import (
     Channel,
     Event,
     Notice,
     Outcome,
     Plan,
-    PlanEntry,
     Prompt,
     RunInfo,
     RunStarted,
@@ -49,14 +51,11 @@ from agentwatch.text.amounts import plural
 # The to-do list of the tool `write_todos`.
 
 
-def plan_entries(value: object) -> tuple[PlanEntry, ...]:
-    """Return the entries of a `todos` field, at most 10,000. The text of an entry is its description."""
-    return listed_entries(value, "description", "content")
-
-
-def plan_in(arguments: Fields) -> Plan | None:
-    """Return the to-do list in the arguments of a call; None if they contain none."""
-    return Plan(plan_entries(arguments["todos"])) if isinstance(arguments.get("todos"), list) else None
+def plan_in(tool: Tool, arguments: Fields) -> Plan | None:
+    """Return the to-do list in the arguments of a call, at most 10,000 entries; None if it has none."""
+    todos = arguments.get("todos")
+    is_list = tool.kind is ToolKind.PLAN and isinstance(todos, list)
+    return Plan(listed_entries(todos, "description", "content")) if is_list else None
 
 
 # The end of a call: the agent's own word, the reason of a failure, and the facts.
@@ -323,7 +322,7 @@ class GeminiDecoder:
         name = text(fields, "tool_name") or name_in_id(text(fields, "tool_id") or "")
         tool, arguments = tool_named(name), mapping(fields.get("parameters"))
         call_id = text(fields, "tool_id") or ""
-        plan = plan_in(arguments) if tool.kind is ToolKind.PLAN else None
+        plan = plan_in(tool, arguments)
         self._open.keep(call_id, _Open(name, tool, plan, argument_facts(name, arguments)), name)
         return [tool.started(call_id, name, arguments, at_ms=iso_ms(fields.get("timestamp")))]
 
@@ -440,3 +439,24 @@ def exit_code_in(reason: str | None) -> int | None:
         if not line.startswith(_AFTER_EXIT):
             return None
     return None
+
+
+# The arguments and the result of a call, divided into blocks.
+
+
+def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
+    """Yield the blocks of a line of the stream that starts or ends a call."""
+    call_id = text(fields, "tool_id") or ""
+    name = text(fields, "tool_name") or name_in_id(call_id)
+    tool = tool_named(name)
+    if fields.get("type") == "tool_use":
+        arguments = mapping(fields.get("parameters"))
+        plan = plan_in(tool, arguments)
+        yield from argument_blocks(tool.kind, arguments, plan.entries if plan else ())
+        return
+    error, output = mapping(fields.get("error")), text(fields, "output")
+    reason = text(error, "message") or text(fields, "error")
+    if reason:
+        yield ErrorBlock(reason)
+    if output and output != reason:
+        yield returned_block(tool.kind, output, tool.phrase)

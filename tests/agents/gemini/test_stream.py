@@ -7,7 +7,7 @@ from typing import Any
 
 from agentwatch.agents import Decoder, LineRole
 from agentwatch.agents.gemini.agent import AGENT
-from agentwatch.agents.gemini.blocks import call_blocks, part_blocks
+from agentwatch.agents.gemini.chat import call_blocks, part_blocks
 from agentwatch.agents.gemini.stream import argument_facts, shown_facts, tool_named
 from agentwatch.agents.registry import detect
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase
