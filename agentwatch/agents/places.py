@@ -136,7 +136,7 @@ def one_file(
     return [SessionEntry(agent, session_id, path, size, changed_ns, inode, reach, parent, metadata)]
 
 
-def owns(suffix: str, prefix: str = "") -> Callable[[str], str | None]:
+def owns(suffix: str | tuple[str, ...], prefix: str = "") -> Callable[[str], str | None]:
     """Return what accepts the files with a suffix, each with a session of its own."""
 
     def owner(name: str) -> str | None:

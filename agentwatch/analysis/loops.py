@@ -93,7 +93,9 @@ class Loops:
         if len(alike) > 1:
             for other in alike:
                 if other.number not in self._identities:
-                    self._identities[other.number] = self._identify(other)
+                    arguments = self._arguments(other)
+                    known = None if arguments is None else (_name(other), arguments)
+                    self._identities[other.number] = known
         self._reported &= set(self._identities.values())
         recent = [self._identities.get(other.number) for other in self._last]
         self._repeats = [
@@ -116,10 +118,6 @@ class Loops:
                 return Loop(tuple(self._last)[-period:], repeats // period + 1, True)
         count = 0 if recent[-1] is None else recent.count(recent[-1])
         return Loop((self._last[-1],), count, False) if count >= _IN_WINDOW else None
-
-    def _identify(self, call: Call) -> _Identity | None:
-        arguments = self._arguments(call)
-        return None if arguments is None else (_name(call), arguments)
 
 
 def arguments_of(feed: Feed, call: Call) -> int | None:

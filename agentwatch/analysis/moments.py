@@ -118,7 +118,7 @@ def parse(words: str) -> MomentSpec | Problem:
         number = int(call[1])
         return CallEnd(number) if number else _problem(words, "is not a call: calls are counted from #1")
     if (share := _SHARE.fullmatch(words)) is not None:
-        thousandths = _thousandths(share[1], share[2])
+        thousandths = int(share[1]) * 1000 + int((share[2] or "").ljust(3, "0"))
         return Share(thousandths) if thousandths <= 100_000 else _problem(words, "is more than 100%")
     end = ENDS.get(words.lower())
     return Named(words) if end is None else end
@@ -146,11 +146,6 @@ def _instant(words: str) -> Instant | Problem:
         return _problem(words, "is not a date and time")
     has_fraction = "." in words or "," in words
     return Instant(epoch_ms + (at.microsecond // 1000 if has_fraction else _SECOND_MS - 1))
-
-
-def _thousandths(whole: str, fraction: str | None) -> int:
-    """Return a decimal number, multiplied by 1000 and rounded down."""
-    return int(whole) * 1000 + int((fraction or "").ljust(3, "0"))
 
 
 def _problem(words: str, reason: str) -> Problem:

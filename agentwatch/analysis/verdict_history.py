@@ -326,7 +326,8 @@ class VerdictHistory:
             self._first = index
         call = self._feed.session.ended_calls[index]
         if (is_newest or not self._kept) and _may_have_changed(call):
-            return self._note_change()
+            self._is_changed = True
+            return bool(self._kept) and not self._kept[-1].is_red and self._mark_newest(is_stale=True)
         found = call_verdict(self._feed, call)
         if (
             found is None
@@ -345,11 +346,6 @@ class VerdictHistory:
         if len(self._kept) > _MOST_KEPT:
             self._kept.popleft()
         return True
-
-    def _note_change(self) -> bool:
-        """Note that a file changed; return whether that makes the newest verdict stale."""
-        self._is_changed = True
-        return bool(self._kept) and not self._kept[-1].is_red and self._mark_newest(is_stale=True)
 
     def _mark_newest(self, *, is_stale: bool) -> bool:
         """Mark the newest verdict, if there is one; return whether that changes it."""

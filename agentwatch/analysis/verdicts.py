@@ -314,10 +314,6 @@ def _files(tally: Tally, found: re.Match[str]) -> None:
     tally.has_closed = True
 
 
-def _errors(tally: Tally, found: re.Match[str]) -> None:
-    tally.add(Counts(errors=int(found[1])))
-
-
 def _says_red(tally: Tally, _: re.Match[str]) -> None:
     tally.says_red = tally.has_closed = True
 
@@ -384,10 +380,6 @@ def _rspec(tally: Tally, found: re.Match[str]) -> None:
     tally.replace(Counts(max(examples - failed - pending, 0), failed, errors, pending))
 
 
-def _phpunit_ok(tally: Tally, found: re.Match[str]) -> None:
-    tally.replace(Counts(passed=int(found[1])))
-
-
 def _phpunit(tally: Tally, found: re.Match[str]) -> None:
     details = named(found[2], ",", ":")
     failed = details.get("Failures", 0)
@@ -420,7 +412,9 @@ RUNNER_RULES = (
     Rule("vitest", "T", rf"Tests<_>({_BARS})(?: \(<N>\))?$", _list),
     Rule("vitest", "T", "Tests<_>no tests$", _nothing_ran),
     Rule("vitest", "T", rf"Test Files<_>({_BARS})(?: \(<N>\))?$", _files),
-    Rule("vitest", "E", "Errors<_><N> errors?$", _errors),
+    Rule(
+        "vitest", "E", "Errors<_><N> errors?$", lambda tally, found: tally.add(Counts(errors=int(found[1])))
+    ),
     Rule("vitest", "⎯", "⎯{1,200} ?Unhandled (?:Errors|Rejections?) ?⎯{1,200}$", _says_red),
     Rule("mocha", "0", r"<N> (passing|failing|pending)(?: \([0-9.]{1,12} ?[a-z]{1,3}\))?$", _mocha),
     Rule("node", "#ℹ", "[#ℹ] (pass|fail|cancelled) {1,4}<N>$", _node),
@@ -443,7 +437,12 @@ RUNNER_RULES = (
         "<N> examples?, <N> failures?(?:, <N> pending)?(?:, <N> errors? occurred outside of examples)?$",
         _rspec,
     ),
-    Rule("phpunit", "O", r"OK \(<N> tests?, <N> assertions?\)$", _phpunit_ok),
+    Rule(
+        "phpunit",
+        "O",
+        r"OK \(<N> tests?, <N> assertions?\)$",
+        lambda tally, found: tally.replace(Counts(passed=int(found[1]))),
+    ),
     Rule("phpunit", "T", r"Tests: <N>, Assertions: [0-9]{1,9}(.{0,300})\.$", _phpunit),
     Rule("phpunit", "N", "No tests executed!$", _nothing_ran),
     Rule("ctest", "0", "[0-9]{1,3}% tests passed, <N> tests? failed out of <N>$", _ctest),

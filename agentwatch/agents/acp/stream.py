@@ -445,7 +445,8 @@ class Updates:
             case "plan":
                 return [plan_in(update.get("entries"))] if is_main else []
             case "plan_update":
-                return _plan_update(mapping(update.get("plan"))) if is_main else []
+                entries = mapping(update.get("plan")).get("entries")
+                return [plan_in(entries)] if is_main and isinstance(entries, list) else []
             case "usage_update":
                 return context_usage(update) if is_main else []
             case "current_mode_update":
@@ -521,10 +522,6 @@ class Updates:
         for block in items(update.get("content")):
             events += self._add_chunk(session, channel, {**update, "content": block}, fields)
         return events
-
-
-def _plan_update(plan: Fields) -> list[Event]:
-    return [plan_in(plan.get("entries"))] if isinstance(plan.get("entries"), list) else []
 
 
 def _notice(update: Fields) -> list[Event]:
@@ -786,7 +783,10 @@ class AcpDecoder:
             return events
         self._updates.turn_ended()
         reason = text(result, "stopReason")
-        outcome = _STOPS.get(reason or "", Outcome.FAILED) if error is None else _outcome(error)
+        outcome = _STOPS.get(reason or "", Outcome.FAILED)
+        if error is not None:
+            is_cancelled = mapping(error).get("code") == _CANCELLED
+            outcome = Outcome.CANCELLED if is_cancelled else Outcome.FAILED
         why = _error_text(error) if error is not None else reason
         ended = TurnEnded(
             outcome=outcome,
@@ -805,10 +805,6 @@ class AcpDecoder:
 
 def _question_key(fields: Fields) -> str:
     return f"permission {in_words(fields.get('id'))}"
-
-
-def _outcome(error: object) -> Outcome:
-    return Outcome.CANCELLED if mapping(error).get("code") == _CANCELLED else Outcome.FAILED
 
 
 def _error_text(error: object) -> str:

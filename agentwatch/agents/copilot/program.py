@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentwatch.agents.description_files import MOST_BYTES, folder_in, name_in, text_in, yaml_texts
 from agentwatch.agents.fields import Fields, mapping, text
-from agentwatch.agents.places import HOUR_S, Kind, Spot, Stamp, any_folder, one_file
+from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file
 from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Mode, Program, Reports, Resume, SessionsAt
 from agentwatch.agents.session_entry import NO_METADATA, Metadata, Reach, SessionEntry
 from agentwatch.recording.head_tail import first_bytes
@@ -61,15 +61,11 @@ def _session(spot: Spot) -> list[SessionEntry]:
         metadata = _workspace(os.path.join(folder.path, _WORKSPACE))
     if spot.stamp is not None:
         return one_file(spot, folder.name, metadata=metadata)
-    newest = max(folder.files.values(), key=_changed, default=None)
+    newest = max(folder.files.values(), key=lambda stamp: stamp.changed_ns, default=None)
     if newest is None:
         return []
     path = Path(spot.path)
     return [SessionEntry("copilot", folder.name, path, 0, newest.changed_ns, 0, Reach.LISTED, None, metadata)]
-
-
-def _changed(stamp: Stamp) -> int:
-    return stamp.changed_ns
 
 
 def _workspace(path: str) -> Metadata:

@@ -175,8 +175,9 @@ class Questions:
         result = mapping(data.get("result"))
         kind = text(result, "kind") or text(data, "kind") or "answered"
         reason = text(result, "feedback") or text(result, "message") or text(result, "reason")
-        source = text(data, "decisionSource") or text(result, "decisionSource")
-        is_automatic = kind.startswith(_BY_ITSELF) or (source is not None and not _is_person(source))
+        source = (text(data, "decisionSource") or text(result, "decisionSource") or "").casefold()
+        is_program = bool(source) and not any(person in source for person in _PEOPLE)
+        is_automatic = kind.startswith(_BY_ITSELF) or is_program
         return self._answered(data, kind.replace("-", " "), reason, at_ms, is_automatic=is_automatic)
 
     def asked(self, kind: str, data: Fields, at_ms: int | None) -> Permission:
@@ -216,11 +217,6 @@ def call_of(data: Fields) -> str | None:
     """Return the call that a question is about."""
     request, prompt = mapping(data.get("permissionRequest")), mapping(data.get("promptRequest"))
     return text(request, "toolCallId") or text(prompt, "toolCallId") or text(data, "toolCallId")
-
-
-def _is_person(source: str) -> bool:
-    words = source.casefold()
-    return any(person in words for person in _PEOPLE)
 
 
 # Texts and thoughts: their deltas, and the whole message that repeats them.

@@ -23,11 +23,7 @@ from agentwatch.agents.tool import (
     plan_entry,
     tokens_in,
 )
-from agentwatch.session.blocks import (
-    Block,
-    ErrorBlock,
-    FieldsBlock,
-)
+from agentwatch.session.blocks import Block, ErrorBlock, FieldsBlock
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -39,7 +35,6 @@ from agentwatch.session.events import (
     RunStarted,
     Text,
     TextEnded,
-    Tokens,
     ToolKind,
     ToolStarted,
     TurnEnded,
@@ -281,7 +276,10 @@ class DroidDecoder:
         reason, self._last_error = self._last_error, None
         has_failed = reason is not None and result is None
         self._is_over = True
-        events: list[Event] = [Usage(_tokens(usage), UsageScope.TURN)] if usage else []
+        # the counts are named as Anthropic's: the input excludes the cache
+        keys = ("input_tokens", "cache_read_input_tokens", "output_tokens", "cache_creation_input_tokens")
+        tokens = tokens_in(usage, *keys, excludes_cache=True)
+        events: list[Event] = [Usage(tokens, UsageScope.TURN)] if usage else []
         ended = TurnEnded(
             outcome=Outcome.FAILED if has_failed else Outcome.SUCCEEDED,
             result=reason if has_failed else result,
@@ -304,12 +302,6 @@ def _name(fields: Fields) -> str:
 def _reason(fields: Fields) -> str | None:
     words = text(fields, "message") or text(mapping(fields.get("error")), "message") or text(fields, "error")
     return f"{words[: _MOST_REASON - 1]}…" if words and len(words) > _MOST_REASON else words
-
-
-def _tokens(usage: Fields) -> Tokens:
-    """Return the tokens of a turn. The counts are named as Anthropic's: the input excludes the cache."""
-    keys = ("input_tokens", "cache_read_input_tokens", "output_tokens", "cache_creation_input_tokens")
-    return tokens_in(usage, *keys, excludes_cache=True)
 
 
 # The arguments and the result of a call, divided into blocks.

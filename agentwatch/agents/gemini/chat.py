@@ -579,7 +579,7 @@ class Chat:
         if entry is not None:
             number = self._history.find(key)
             new += self._history.add(entry) if number is None else self._history.put(number, entry)
-        calls = _calls(fields)
+        calls = [call_of(each) for each in items(fields.get("toolCalls")) if isinstance(each, dict)]
         new += self._call_events(calls)
         self._is_over = self._is_over and not new
         self._awaits_end = not calls and bool(message)
@@ -619,7 +619,8 @@ class Chat:
     def _notice(self, fields: Fields) -> list[Event]:
         if self._is_known(fields):
             return []
-        message = _bounded(message_text(fields) or content_text(fields.get("displayContent")))
+        message = message_text(fields) or content_text(fields.get("displayContent"))
+        message = f"{message[: _MOST_REASON - 1]}…" if len(message) > _MOST_REASON else message
         is_error = fields.get("type") == "error"
         events: list[Event] = [Notice(message, time_of(fields), is_error=is_error)] if message else []
         if is_error:
@@ -683,10 +684,6 @@ class Chat:
         return events
 
 
-def _calls(fields: Fields) -> list[CallLine]:
-    return [call_of(value) for value in items(fields.get("toolCalls")) if isinstance(value, dict)]
-
-
 def _without_first(messages: list[Fields], entries: list[Entry | None], most: int) -> Iterator[Fields]:
     """Yield the messages without the texts of the first prompts and answers, which were read before."""
     for message, entry in zip(messages, entries, strict=True):
@@ -720,10 +717,6 @@ def _key(fields: Fields) -> str:
 
 def _bounded_key(key: str) -> str:
     return key if len(key) <= _MOST_ID else f"{hash(key)}"
-
-
-def _bounded(message: str) -> str:
-    return f"{message[: _MOST_REASON - 1]}…" if len(message) > _MOST_REASON else message
 
 
 FORMAT = "gemini-chat"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import first_text, folder_in, id_in, json_object
-from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file
+from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.program import (
     NO_CALLS,
     TIMEOUT_S,
@@ -146,8 +146,8 @@ class _Chats:
         """The working directory of each folder SLUG, by its path."""
         self._projects: tuple[str, object, dict[str, str]] = ("", None, {})
         """The last `projects.json`: its path, its modification time, and the directories by their slugs."""
-        subagents = Kind("gemini", _subagent_owner, self._subagent, cools_after_s=HOUR_S)
-        chats = Kind("gemini", _session_owner, self._session, below=any_folder(subagents))
+        subagents = Kind("gemini", owns(_SUFFIXES), self._subagent, cools_after_s=HOUR_S)
+        chats = Kind("gemini", owns(_SUFFIXES, "session-"), self._session, below=any_folder(subagents))
         self.kind = Kind("gemini", below=any_folder(Kind("gemini", below={"chats": chats}.get)))
         """The folder `tmp`."""
 
@@ -193,14 +193,6 @@ class _Chats:
             hashed = {sha256(cwd.encode()).hexdigest(): cwd for cwd in known.values()}
             self._projects = (path, changed, hashed | known)
         return self._projects[2]
-
-
-def _session_owner(name: str) -> str | None:
-    return name if name.startswith("session-") and name.endswith(_SUFFIXES) else None
-
-
-def _subagent_owner(name: str) -> str | None:
-    return name if name.endswith(_SUFFIXES) else None
 
 
 PROGRAM = Program(

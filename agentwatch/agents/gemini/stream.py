@@ -39,7 +39,6 @@ from agentwatch.session.events import (
     RunStarted,
     Text,
     TextEnded,
-    Tokens,
     ToolKind,
     TurnEnded,
     Unknown,
@@ -368,7 +367,9 @@ class GeminiDecoder:
         if model := self._used_model(stats):
             events.append(RunInfo(model=model))
         if stats:
-            events.append(Usage(_tokens(stats), UsageScope.TURN))
+            # the input includes cached tokens; the output includes no thoughts
+            tokens = tokens_in(stats, "input_tokens", "cached", "output_tokens")
+            events.append(Usage(tokens, UsageScope.TURN))
         self._last_error = None
         ended = TurnEnded(
             outcome=Outcome.SUCCEEDED if is_success else outcome,
@@ -383,14 +384,11 @@ class GeminiDecoder:
     def _used_model(self, stats: Fields) -> str | None:
         """Return the model with the most tokens, if the init line names none of those that were used. The
         init line may contain a choice instead, such as `auto`."""
-        models = {name: number(mapping(value), "total_tokens") or 0 for name, value in _models(stats)}
+        used = mapping(stats.get("models")).items()
+        models = {name: number(mapping(value), "total_tokens") or 0 for name, value in used if name}
         if not models or self._model in models:
             return None
         return max(models, key=lambda name: models[name])
-
-
-def _models(stats: Fields) -> list[tuple[str, object]]:
-    return [(name, value) for name, value in mapping(stats.get("models")).items() if name]
 
 
 def _content(fields: Fields) -> str | None:
@@ -409,11 +407,6 @@ def _reason(fields: Fields) -> str | None:
     words = error if isinstance(error, str) else text(details, "message") or text(details, "type")
     words = words or text(fields, "message")
     return f"{words[: _MOST_REASON - 1]}…" if words and len(words) > _MOST_REASON else words
-
-
-def _tokens(stats: Fields) -> Tokens:
-    """Return the tokens of a run. The input includes cached tokens; the output includes no thoughts."""
-    return tokens_in(stats, "input_tokens", "cached", "output_tokens")
 
 
 # The exit code of a command, which the text for the model has.

@@ -670,12 +670,8 @@ def _result_blocks(name: object, result: Fields, is_error: object) -> Iterator[B
         yield ChangeBlock(diff)
     elif words:
         yield TextBlock("result", words) if tool.kind is ToolKind.EDIT else ContentBlock(words)
-    yield from _binary_blocks(result.get("content"))
-    rest = {key: value for key, value in details.items() if key not in _SHOWN_DETAILS}
-    yield from fields_block("result", rest)
-
-
-def _binary_blocks(content: object) -> Iterator[Block]:
-    for part in map(mapping, items(content)):
+    for part in map(mapping, items(result.get("content"))):
         if part.get("type") == "image":
             yield binary_block(text(part, "mimeType") or "image", text(part, "data"))
+    rest = {key: value for key, value in details.items() if key not in _SHOWN_DETAILS}
+    yield from fields_block("result", rest)

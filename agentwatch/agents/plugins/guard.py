@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from agentwatch.agents.agent import Agent, AgentDecoder, LineRole
 from agentwatch.agents.fields import Fields
@@ -89,7 +89,7 @@ class _GuardedDecoder:
     def decode(self, fields: Fields) -> list[Event]:
         """Return the events of one line."""
         known = len(self._guard.problems)
-        found = self._checked(None if self._decoder is None else self._asked(self._decoder.decode, fields))
+        found = self._events(lambda decoder: decoder.decode(fields))
         if found is not None:
             return found
         unknown = Unknown(f"line that the format {self._agent.name} cannot read")
@@ -97,12 +97,11 @@ class _GuardedDecoder:
 
     def end(self) -> list[Event]:
         """Return the events that follow from the end of the stream."""
-        return self._checked(None if self._decoder is None else self._asked(self._decoder.end)) or []
+        return self._events(lambda decoder: decoder.end()) or []
 
-    def _asked(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return self._guard.call(None, lambda: list(function(*arguments)))
-
-    def _checked(self, events: list[Event] | None) -> list[Event] | None:
+    def _events(self, ask: Callable[[AgentDecoder], Iterable[Event]]) -> list[Event] | None:
+        decoder = self._decoder
+        events = None if decoder is None else self._guard.call(None, lambda: list(ask(decoder)))
         if events is None or all(isinstance(event, _EVENTS) for event in events):
             return events
         self._guard.fail("its decoder returned something that is not an event")

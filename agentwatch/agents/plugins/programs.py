@@ -92,7 +92,7 @@ class _GuardedReporter:
         """Read what may have changed, and return whether something new is said."""
         before = self.reported
         if self._reporter is not None:
-            self.reported, self.is_exact = _called(self._name, self._read, _nothing_said, now, keys)
+            self.reported, self.is_exact = _called(self._name, self._read, lambda: ({}, False), now, keys)
         return self.reported != before
 
     def _read(self, now: float, keys: Container[Key] | None) -> tuple[dict[Key, StateReport], bool]:
@@ -127,7 +127,3 @@ def _called(name: str, function: Callable[..., Any], otherwise: Callable[..., An
 
 def _nothing() -> None:
     return None
-
-
-def _nothing_said() -> tuple[dict[Key, StateReport], bool]:
-    return {}, False

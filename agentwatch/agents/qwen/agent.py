@@ -9,11 +9,6 @@ from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
-
-def _recognises(fields: Fields) -> bool:
-    return is_init(fields) and is_qwens_init(fields)
-
-
 CHAT_FORMAT = "qwen-chat"
 _CHAT_TYPES = frozenset(("user", "assistant", "tool_result", "system"))
 _OWN_FIELDS = ("provenance", "systemPayload", "toolCallResult", "usageMetadata")
@@ -49,7 +44,7 @@ def chat_role(fields: Fields) -> LineRole:
 
 AGENT = Agent(
     name="qwen",
-    recognises=_recognises,
+    recognises=lambda fields: is_init(fields) and is_qwens_init(fields),
     role=role,
     decoder=on_first_use("agentwatch.agents.qwen.stream:decoder"),
     blocks=on_first_use("agentwatch.agents.claude.blocks:blocks"),

@@ -14,11 +14,7 @@ from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.qwen.agent import CHAT_FORMAT, parts_of
 from agentwatch.agents.qwen.stream import ASKING, tool_named
 from agentwatch.agents.tool import NO_FACTS, Facts, OpenCalls, Phrase, Result, Tool, remember
-from agentwatch.session.blocks import (
-    Block,
-    ChangeBlock,
-    ErrorBlock,
-)
+from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock
 from agentwatch.session.events import (
     Channel,
     Compaction,

@@ -22,18 +22,7 @@ from agentwatch.session.blocks import (
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, ToolKind
 from agentwatch.session.session import Session
 from tests.builders.agents.decoded import outcomes, session_of
-from tests.builders.formats.droid import (
-    AT,
-    ERROR,
-    INIT,
-    LINES,
-    THOUGHT,
-    USAGE,
-    completion,
-    ended,
-    said,
-    use,
-)
+from tests.builders.formats.droid import AT, ERROR, INIT, LINES, THOUGHT, USAGE, completion, ended, said, use
 from tests.conftest import case
 
 
