@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 from agentwatch.agents.fields import parse
-from agentwatch.base.clock import wall_ns
+from agentwatch.agents.places import Stamp
 from agentwatch.recording.head_tail import first_bytes
 from agentwatch.recording.store import is_foreign_id, open_own
 
@@ -132,58 +132,31 @@ def time_in(value: object) -> int | None:
 # The files of a folder that have changed since they were last read.
 
 _MOST_ENTRIES = 100_000
-_FRESH_NS = 20_000_000
-"""The time of a file advances in steps of up to 10 ms. A file of this age may change again without a change
-of its time."""
 
 
-class FileState(NamedTuple):
-    """What shows that a file has changed."""
-
-    inode: int
-    size: int
-    changed_ns: int
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the next change will also change the time of the file."""
-        return not 0 <= wall_ns() - self.changed_ns < _FRESH_NS
-
-
-def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, FileState]]:
-    """Yield the name and the state of the regular files of a user; none if the folder cannot be read. Only
-    the files whose name is `wanted` are asked for their state."""
+def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, Stamp]]:
+    """Yield the name and the stamp of the regular files of a user; none if the folder cannot be read. Only
+    the files whose name is `wanted` are asked for their stamp."""
     try:
         if not stat.S_ISDIR(os.lstat(folder).st_mode):
             return
         with os.scandir(folder) as entries:
             for entry in islice(entries, _MOST_ENTRIES):
-                if wanted(entry.name) and (state := _state_of(entry, uid)):
-                    yield entry.name, state
+                if wanted(entry.name) and (stamp := stamp_of(entry, uid)):
+                    yield entry.name, stamp
     except OSError:  # it does not exist, or has just been removed
         return
 
 
-def file_state(path: str | Path, uid: int) -> FileState | None:
-    """Return the state of a regular file of a user; None for anything else."""
+def stamp_of(file: str | Path | os.DirEntry[str], uid: int) -> Stamp | None:
+    """Return the stamp of a regular file of a user; None for anything else, and if it does not exist."""
     try:
-        found = os.lstat(path)
-    except OSError:
+        found = os.lstat(file) if isinstance(file, str | Path) else file.stat(follow_symlinks=False)
+    except (OSError, ValueError):
         return None
-    return _checked(found, uid)
-
-
-def _state_of(entry: os.DirEntry[str], uid: int) -> FileState | None:
-    try:
-        return _checked(entry.stat(follow_symlinks=False), uid)
-    except OSError:  # it was removed
-        return None
-
-
-def _checked(found: os.stat_result, uid: int) -> FileState | None:
     if not stat.S_ISREG(found.st_mode) or found.st_uid != uid:
         return None
-    return FileState(found.st_ino, found.st_size, found.st_mtime_ns)
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
 # Reads a small file that an agent of this user has written.

@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.session_entry import NO_METADATA, Metadata, Reach, SessionEntry
+from agentwatch.base.clock import wall_ns
 
 HOUR_S = 3600
+_FRESH_NS = 20_000_000
+"""The time of a file advances in steps of up to 10 ms. A file of this age may change again without a change
+of its time."""
 
 
 class Stamp(NamedTuple):
@@ -21,6 +25,11 @@ class Stamp(NamedTuple):
     changed_ns: int
     """The modification time, in nanoseconds since the epoch."""
     inode: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the next change will also change the time of the file."""
+        return not 0 <= wall_ns() - self.changed_ns < _FRESH_NS
 
 
 class Spot(NamedTuple):

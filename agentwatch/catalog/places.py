@@ -18,7 +18,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.description_files import folder_in, json_object, text_in, time_in
+from agentwatch.agents.description_files import folder_in, json_object, stamp_of, text_in, time_in
 from agentwatch.agents.places import Folder, Kind, Spot, Stamp, one_file
 from agentwatch.agents.program import Program, imported
 from agentwatch.agents.registry import AGENTS, programs, session_folders
@@ -244,26 +244,11 @@ def entries_of(folder: Folder, uid: int) -> Entries:
             if not name.isprintable():
                 continue
             if owner(name) is not None:
-                status = _status_of(entry)
-                if status is not None and stat.S_ISREG(status.st_mode) and status.st_uid == uid:
-                    files[name] = stamp_of(status)
+                if (stamp := stamp_of(entry, uid)) is not None:
+                    files[name] = stamp
             elif (kind := below(name)) is not None and entry.is_dir(follow_symlinks=False):
                 folders[name] = kind
     return Entries(files, folders)
-
-
-def stamp_of(status: os.stat_result) -> Stamp:
-    """Return the stamp of a file."""
-    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
-
-
-def regular_file(path: str, uid: int) -> Stamp | None:
-    """Return the stamp of the user's own regular file; None if it does not exist, or is something else."""
-    try:
-        status = os.lstat(path)
-    except (OSError, ValueError):
-        return None
-    return stamp_of(status) if stat.S_ISREG(status.st_mode) and status.st_uid == uid else None
 
 
 def own_folder(path: str, uid: int) -> int | None:
@@ -273,14 +258,6 @@ def own_folder(path: str, uid: int) -> int | None:
     except (OSError, ValueError):
         return None
     return status.st_mtime_ns if stat.S_ISDIR(status.st_mode) and status.st_uid == uid else None
-
-
-def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
-    """None if the entry has vanished."""
-    try:
-        return entry.stat(follow_symlinks=False)
-    except OSError:
-        return None
 
 
 _MOST_NAMED = 10
@@ -398,7 +375,7 @@ class Tree:
             return self.poll(folder)
         changed = []
         for name in (owner, *folder.kind.beside(owner)):
-            stamp = regular_file(os.path.join(folder.path, name), self._uid)
+            stamp = stamp_of(os.path.join(folder.path, name), self._uid)
             if stamp != folder.files.get(name):
                 changed.append(name)
                 if stamp is None:
@@ -452,7 +429,7 @@ class Tree:
         return new
 
     def _stamps(self, folder: Folder, names: Iterable[str]) -> dict[str, Stamp]:
-        stamps = ((name, regular_file(os.path.join(folder.path, name), self._uid)) for name in names)
+        stamps = ((name, stamp_of(os.path.join(folder.path, name), self._uid)) for name in names)
         return {name: stamp for name, stamp in stamps if stamp is not None}
 
     def _take(self, folder: Folder, files: dict[str, Stamp]) -> Iterator[set[Key]]:

@@ -14,14 +14,16 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.agents.description_files import FileState, file_state, own_files
+from agentwatch.agents.description_files import own_files, stamp_of
 from agentwatch.agents.fields import Fields, number, text
+from agentwatch.agents.places import Stamp
 from agentwatch.agents.program import Program, imported
 from agentwatch.agents.registry import AGENTS, SessionFolder, programs, session_folders
 from agentwatch.agents.session_entry import OWN, Key
 from agentwatch.agents.state_report import Life, Reporter, State, StateReport
 from agentwatch.base.faults import reading
 from agentwatch.catalog.processes import command_of
+from agentwatch.recording.head_tail import last_lines
 from agentwatch.recording.store import SessionFiles, open_regular, sessions_folder
 from agentwatch.recording.write_lock import SavedProcess, is_being_written, is_locked, read_process
 from agentwatch.sources.proc import Proc
@@ -43,7 +45,7 @@ class OwnRecordings:
         self._changed_ns = -1
         self._unread: list[str] = []
         """The stems that are not read yet, the oldest first."""
-        self._ended: dict[str, FileState] = {}
+        self._ended: dict[str, Stamp] = {}
         """The recordings that have ended, as they were then."""
         self._full_due = 0.0
         self.reported: dict[Key, StateReport] = {}
@@ -57,7 +59,7 @@ class OwnRecordings:
         del self._unread[-_MOST_NEW:]
         for stem in due:
             files = SessionFiles(self._folder / f"{stem}{_ENDING}")
-            state = file_state(files.recording, self._uid)
+            state = stamp_of(files.recording, self._uid)
             if state is None:
                 continue
             found = _writer(files, stem)
@@ -78,7 +80,7 @@ class OwnRecordings:
         if changed_ns == self._changed_ns and 0 <= self._full_due - now <= _FULL_SECONDS:
             return
         self._full_due = now + _FULL_SECONDS
-        self._changed_ns = changed_ns if FileState(0, 0, changed_ns).is_settled else -1
+        self._changed_ns = changed_ns if Stamp(0, changed_ns, 0).is_settled else -1
         states = {
             name.removesuffix(_ENDING): state
             for name, state in own_files(self._folder, self._uid, lambda name: name.endswith(_ENDING))
@@ -161,7 +163,7 @@ class _Log(NamedTuple):
     """A log, and what it said when it had this state."""
 
     key: Key
-    state: FileState
+    state: Stamp
     reported: StateReport | None
 
 
@@ -180,7 +182,7 @@ class HookLogs:
         """Read what has changed, and return whether something new is said. `now` is in seconds."""
         if 0 <= self._full_due - now <= _ALL_LOGS_SECONDS:
             paths = list(islice(self._logs, _MOST_RECENT))
-            states = {path: state for path in paths if (state := file_state(path, self._uid)) is not None}
+            states = {path: state for path in paths if (state := stamp_of(path, self._uid)) is not None}
         else:
             self._full_due = now + _ALL_LOGS_SECONDS
             states = self._list()
@@ -192,26 +194,19 @@ class HookLogs:
                 key = (path.parent.name, path.name.removesuffix(_LOG_SUFFIX))
                 self._logs[path] = _Log(key, state, _reported(path, key))
                 has_changed = True
-        if not has_changed and len(self.reported) == sum(
-            each.reported is not None for each in self._logs.values()
-        ):
+        if not has_changed and len(self.reported) == sum(bool(each.reported) for each in self._logs.values()):
             return False
         recent = sorted(self._logs.items(), key=lambda each: each[1].state.changed_ns, reverse=True)
         self._logs = dict(recent)
-        before, self.reported = (
-            self.reported,
-            {log.key: log.reported for log in self._logs.values() if log.reported},
-        )
+        before = self.reported
+        self.reported = {log.key: log.reported for log in self._logs.values() if log.reported}
         return before != self.reported
 
-    def _list(self) -> dict[Path, FileState]:
+    def _list(self) -> dict[Path, Stamp]:
         try:
             with os.scandir(self._folder) as entries:
-                agents = [
-                    Path(each.path)
-                    for each in islice(entries, _MOST_AGENTS)
-                    if each.is_dir(follow_symlinks=False)
-                ]
+                first = islice(entries, _MOST_AGENTS)
+                agents = [Path(each.path) for each in first if each.is_dir(follow_symlinks=False)]
         except OSError:
             return {}
         found = (
@@ -240,20 +235,12 @@ def _reported(path: Path, key: Key) -> StateReport | None:
 
 
 def _last_lines(path: Path) -> list[Fields]:
-    """Return the complete lines among the last 4 KiB of a log that are JSON objects."""
+    """Return the complete lines among the last 4 KiB of a log that are JSON objects: a cut line is none."""
     try:
-        fd = open_regular(path)
+        with open(open_regular(path), "rb", buffering=0) as file:
+            *complete, _ = last_lines(file.fileno(), _MOST_BYTES)
     except OSError:
         return []
-    try:
-        begin = max(os.fstat(fd).st_size - _MOST_BYTES, 0)
-        data = os.pread(fd, _MOST_BYTES, begin)
-    except OSError:
-        return []
-    finally:
-        os.close(fd)
-    complete = data[: data.rfind(b"\n") + 1].split(b"\n")[1 if begin else 0 :]
-
     found: list[Fields] = []
     for line in complete:
         with suppress(ValueError):

@@ -8,8 +8,9 @@ from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from agentwatch.agents.description_files import FileState, file_state, own_files, own_object
+from agentwatch.agents.description_files import own_files, own_object, stamp_of
 from agentwatch.agents.fields import in_words, number, text
+from agentwatch.agents.places import Stamp
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.sources.proc import Proc
@@ -96,7 +97,7 @@ class ClaudeRecords:
         self._has_proc = proc.exists()
         self._namespace = proc.namespace()
         self._domain = _own_domain(self._namespace)
-        self._states: dict[str, FileState] = {}
+        self._states: dict[str, Stamp] = {}
         self._records: dict[str, Record] = {}
         self._lives: dict[str, Life] = {}
         """Whether the process of each record runs, by the path of the record."""
@@ -117,7 +118,7 @@ class ClaudeRecords:
             doubtful = set(self._records)
         else:
             asked = {path: each.pid for path, each in self._records.items() if each.key in keys}
-            states = ((path, file_state(path, self._uid)) for path in asked)
+            states = ((path, stamp_of(path, self._uid)) for path in asked)
             doubtful = self._read((path, state) for path, state in states if state is not None)
             doubtful.update(path for path, pid in asked.items() if not _exists(pid))
         if keys is None or doubtful:
@@ -156,7 +157,7 @@ class ClaudeRecords:
                 del known[path]
         self._read(states.items())
 
-    def _read(self, states: Iterable[tuple[str, FileState]]) -> set[str]:
+    def _read(self, states: Iterable[tuple[str, Stamp]]) -> set[str]:
         """Read the records whose files have another state, and return the paths of those that have changed. A
         record that is just being written keeps its last content."""
         changed = set()

@@ -10,7 +10,8 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from agentwatch.agents.description_files import FileState, own_files
+from agentwatch.agents.description_files import own_files
+from agentwatch.agents.places import Stamp
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, StateReport
 from agentwatch.base.clock import wall_ns
@@ -90,7 +91,7 @@ class CopilotLocks:
         if changed == session.changed_ns:
             session.is_recent = wall_ns() - changed < _RECENT_NS
             return
-        is_settled = FileState(0, 0, changed).is_settled
+        is_settled = Stamp(0, changed, 0).is_settled
         session.changed_ns = changed if is_settled else -1
         session.is_recent = not is_settled or wall_ns() - changed < _RECENT_NS
         session.locks = [

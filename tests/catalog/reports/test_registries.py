@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agentwatch.agents.description_files import FileState, file_state, own_files
+from agentwatch.agents.description_files import own_files, stamp_of
+from agentwatch.agents.places import Stamp
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State
 from agentwatch.catalog.catalog import Machine
@@ -227,10 +228,10 @@ def test_only_wanted_regular_files_are_found(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "link").symlink_to(tmp_path / "a")
     assert names(tmp_path) == ["a"]
     assert names(tmp_path / "a") == []
-    assert file_state(tmp_path / "link", UID) is None
-    assert file_state(tmp_path / "none", UID) is None
-    assert file_state(tmp_path / "a", UID + 1) is None
-    state = file_state(tmp_path / "a", UID)
+    assert stamp_of(tmp_path / "link", UID) is None
+    assert stamp_of(tmp_path / "none", UID) is None
+    assert stamp_of(tmp_path / "a", UID + 1) is None
+    state = stamp_of(tmp_path / "a", UID)
     assert state is not None
     assert state.size == 1
 
@@ -256,4 +257,4 @@ def test_a_fresh_file_may_change_unseen() -> None:
     """Until its time has passed, a file may change without a change of its time; the future is past too."""
     for age_ns, is_settled in ((10**9, True), (0, False), (-(10**10), True)):
         with case(age_ns):
-            assert FileState(1, 1, time.time_ns() - age_ns).is_settled is is_settled
+            assert Stamp(1, time.time_ns() - age_ns, 1).is_settled is is_settled
