@@ -33,7 +33,6 @@ class Heading:
     group: Group
     count: int
     """The number of the sessions below it that are not hidden; folded ones are counted, subagents are not.
-
     Below a day, the number of those that count as ended in all views."""
     day_ms: int | None = None
     """The midnight with which the day of sessions that have ended began; None for other groups."""
@@ -311,8 +310,7 @@ class Arrangement:
 
     def _shows(self, fold: FoldId, rows: Sequence[Row]) -> bool:
         """Return whether a repository or a worktree is open: as the user has left it, or else closed until
-        one of its sessions runs. It stays open when the session has ended.
-        """
+        one of its sessions runs. It stays open when the session has ended."""
         if fold not in self._toggled and any(row.status.state in LIVE for row in rows):
             self._toggled[fold] = True
         return self._toggled.get(fold, False)
@@ -336,18 +334,6 @@ def _counted(name: str, rows: Sequence[Row]) -> str:
     for row in rows:
         counts[row.group] += 1
     return " · ".join([name, *(f"{count} {group}" for group, count in counts.items() if count)])
-
-
-class Update(NamedTuple):
-    """What an update has changed in the lines. It is false if nothing has changed."""
-
-    is_rebuilt: bool = False
-    """Whether there are other lines than before; otherwise only their rows may have changed."""
-    changed: tuple[int, ...] = ()
-    """The indexes of the lines whose rows have changed, if the lines were not rebuilt."""
-
-    def __bool__(self) -> bool:
-        return self.is_rebuilt or bool(self.changed)
 
 
 class Listing:
@@ -398,8 +384,9 @@ class Listing:
         """The number of sessions and subagents that do not match the filter or the search."""
         return self._filtered
 
-    def update(self, rows: Iterable[Row], now_ms: int) -> Update:
-        """Take all sessions of the machine; those that are not among them have vanished."""
+    def update(self, rows: Iterable[Row], now_ms: int) -> bool:
+        """Take all sessions of the machine; those that are not among them have vanished. Return as
+        `change`."""
         known, changed, kept = self._rows, [], 0
         rows = tuple(rows)
         for row in rows:
@@ -412,12 +399,13 @@ class Listing:
         present = {row.key for row in rows}
         return self.change(changed, [key for key in known if key not in present], now_ms)
 
-    def change(self, rows: Iterable[Row], vanished: Iterable[Key], now_ms: int) -> Update:
-        """Take new and changed sessions, and remove those that have vanished."""
+    def change(self, rows: Iterable[Row], vanished: Iterable[Key], now_ms: int) -> bool:
+        """Take new and changed sessions, and remove those that have vanished. Return whether the lines were
+        made again; otherwise only their rows may have changed."""
         self._now_ms = now_ms
         rows = list(rows)
         self._order.place(rows, now_ms)
-        is_rebuilt, changed = False, []
+        is_rebuilt = False
         for row in rows:
             old = self._rows.get(row.key)
             self._rows[row.key] = row
@@ -437,17 +425,16 @@ class Listing:
                 line = self._lines[at]
                 assert isinstance(line, RowLine)
                 self._lines[at] = line._replace(row=row)
-                changed.append(at)
         gone = [key for key in vanished if self._rows.pop(key, None) is not None]
         if gone:
             self._order.forget(gone)
             for key in gone:
                 self._near.pop(key, None)
         is_late = self._expires_ms is not None and now_ms > self._expires_ms
-        if is_rebuilt or gone or is_late:
+        is_rebuilt = is_rebuilt or bool(gone) or is_late
+        if is_rebuilt:
             self._build()
-            return Update(is_rebuilt=True)
-        return Update(changed=tuple(changed))
+        return is_rebuilt
 
     def request(self, wanted: Request) -> None:
         """Show what the user wants to see."""

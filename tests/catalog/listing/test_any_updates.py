@@ -99,13 +99,13 @@ def test_no_row_moves_within_its_group() -> None:
             before: dict[Group, list[Key]] = {}
             for step in range(60):
                 old, rows = rows, changed(random_, rows, step)
-                update = listing.update(rows.values(), NOW_MS)
+                is_rebuilt = listing.update(rows.values(), NOW_MS)
                 after = order_by_group(listing)
                 for group, keys in after.items():
                     earlier = before.get(group, [])
                     stayed = {key for key in earlier if key in keys and stays(old[key], rows[key])}
                     assert [key for key in keys if key in stayed] == [key for key in earlier if key in stayed]
-                if not update.is_rebuilt:
+                if not is_rebuilt:
                     assert after == before
                 before = after
 

@@ -63,11 +63,9 @@ def test_a_row_does_not_move_when_its_session_goes_on() -> None:
     a, b = row("a"), row("b", ago_ms=2 * MINUTE_MS)
     listing = listed([a, b])
     newer = b._replace(seen_ms=NOW_MS, calls=5)
-    update = listing.update([a, newer], NOW_MS)
-    assert update == (False, (2,))
-    assert update
-    assert not listing.update([a, newer._replace(began_ms=1)], NOW_MS).is_rebuilt
-    assert listing.update([a, newer], NOW_MS)
+    assert not listing.update([a, newer], NOW_MS)
+    assert not listing.update([a, newer._replace(began_ms=1)], NOW_MS)
+    assert not listing.update([a, newer], NOW_MS)
     line = listing.lines[2]
     assert isinstance(line, RowLine)
     assert line.row is newer
@@ -84,9 +82,10 @@ def test_a_row_does_not_move_when_its_session_goes_on() -> None:
     # An owner that knows what has changed passes nothing else.
     a, b = row("a"), row("b", ago_ms=2)
     listing = listed([a, b])
-    assert listing.change([a._replace(calls=2)], (), NOW_MS) == (False, (2,))
+    assert not listing.change([a._replace(calls=2)], (), NOW_MS)
+    assert [line.row.calls for line in listing.lines[1:] if isinstance(line, RowLine)] == [None, 2]
     assert not listing.change([], [("claude", "unknown")], NOW_MS)
-    assert listing.change([], [b.key], NOW_MS).is_rebuilt
+    assert listing.change([], [b.key], NOW_MS)
     assert lines(listing) == ["# working 1", "a"]
 
 
@@ -96,7 +95,7 @@ def test_a_row_goes_to_the_top_of_another_group() -> None:
     listing = listed(rows)
     assert lines(listing) == ["# needs you 2", "b", "a", "# working 2", "d", "c"]
     rows[2] = in_state(rows[2], State.ASKS)
-    assert listing.update(rows, NOW_MS).is_rebuilt
+    assert listing.update(rows, NOW_MS)
     assert lines(listing) == ["# needs you 3", "c", "b", "a", "# working 1", "d"]
     rows[2] = in_state(rows[2], State.WORKING)
     rows[3] = in_state(rows[3], State.SHELL)
@@ -157,26 +156,26 @@ def test_old_and_archived_sessions_are_hidden_and_counted() -> None:
     rows = [row("a", State.SUCCEEDED, ago_ms=6 * DAY_MS), row("b", State.FAILED, ago_ms=5 * DAY_MS), row("c")]
     listing = listed(rows)
     assert not listing.update(rows, NOW_MS + DAY_MS)
-    assert listing.update(rows, NOW_MS + DAY_MS + 1).is_rebuilt
+    assert listing.update(rows, NOW_MS + DAY_MS + 1)
     assert lines(listing) == ["# working 1", "c", "# ended 1", "b"]
     assert listing.hidden_count == counts(rows, NOW_MS + DAY_MS + 1).hidden == 1
-    assert listing.update(rows, NOW_MS + 2 * DAY_MS + 1).is_rebuilt
+    assert listing.update(rows, NOW_MS + 2 * DAY_MS + 1)
     assert not listing.update(rows, NOW_MS + 99 * DAY_MS)
     # A session that is continued after weeks is shown, although its group is the same.
     old = row("old", State.SUCCEEDED, ago_ms=9 * DAY_MS)
     listing = listed([old])
     assert lines(listing) == []
-    assert listing.update([old._replace(seen_ms=NOW_MS)], NOW_MS).is_rebuilt
+    assert listing.update([old._replace(seen_ms=NOW_MS)], NOW_MS)
     assert lines(listing) == ["# ended 1", "old"]
     # It is counted. One that is named as the parent of another, or is to be shown, changes the lines.
     listing = listed([row("a"), row("sub", parent=("claude", "top"))])
     old = row("old", State.SUCCEEDED, ago_ms=8 * DAY_MS)
     assert not listing.change([old], [], NOW_MS)
     assert (listing.hidden_count, lines(listing)) == (1, ["# working 2", "sub", "a"])
-    assert listing.change([old._replace(key=("claude", "top"))], [], NOW_MS).is_rebuilt
+    assert listing.change([old._replace(key=("claude", "top"))], [], NOW_MS)
     assert (listing.hidden_count, lines(listing)) == (2, ["# working 1", "a"])
     listing.request(Request(shows_hidden=True))
-    assert listing.change([old._replace(key=("claude", "shown"))], [], NOW_MS).is_rebuilt
+    assert listing.change([old._replace(key=("claude", "shown"))], [], NOW_MS)
 
 
 def test_a_filter_keeps_what_matches() -> None:
@@ -194,7 +193,7 @@ def test_a_filter_keeps_what_matches() -> None:
     listing = listed(rows, Request(filter="pytest"))
     assert lines(listing) == []
     rows[1] = in_state(rows[1], State.WORKING, "pytest -q")
-    assert listing.update(rows, NOW_MS).is_rebuilt
+    assert listing.update(rows, NOW_MS)
     assert lines(listing) == ["# working 1", "b"]
     # A filter or a search shows a subagent whose parent does not match.
     rows = [row("main", title="one"), row("sub", title="two", parent=("claude", "main"))]
@@ -261,7 +260,7 @@ def test_subagents_are_folded_below_their_session() -> None:
     assert not listing.update([main, sub._replace(calls=1), deep], NOW_MS)
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main", ". sub", ". deep"]
-    assert listing.update([main, sub, deep], NOW_MS) == (False, (2,))
+    assert not listing.update([main, sub, deep], NOW_MS)
     assert [line.is_open for line in listing.lines if isinstance(line, RowLine)] == [True, False, False]
     toggle(listing, "main")
     assert lines(listing) == ["# working 1", "main"]
@@ -337,7 +336,7 @@ def test_sessions_that_have_ended_are_below_their_days() -> None:
     listing = listed([*rows, row("new")], Request(sort=Sort.AGE))
     assert lines(listing) == ["new", "b", "c", "a"]
     late = [rows[0]._replace(began_ms=7), *rows[1:]]
-    assert listing.update(late, NOW_MS).is_rebuilt
+    assert listing.update(late, NOW_MS)
     assert lines(listing) == ["b", "a", "c"]
 
 
