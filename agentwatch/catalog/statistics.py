@@ -162,20 +162,10 @@ class Chosen(NamedTuple):
     """Sessions with activity since this time count, each as a whole; in milliseconds since the epoch."""
 
 
-class Names(NamedTuple):
-    """The names that the sessions of an index have."""
-
-    agents: list[str]
-    repositories: list[str]
-
-
-def names(connection: sqlite3.Connection) -> Names:
-    """Return the agents and the repositories of all sessions of an index, in order."""
-    agents = connection.execute("SELECT DISTINCT agent FROM session ORDER BY 1")
-    repositories = connection.execute(
-        "SELECT DISTINCT repository FROM session WHERE repository IS NOT NULL ORDER BY 1"
-    )
-    return Names([name for [name] in agents], [name for [name] in repositories])
+def names(connection: sqlite3.Connection, column: str) -> list[str]:
+    """Return the values of a column over all sessions of an index, such as the agents, in order."""
+    found = connection.execute(f"SELECT DISTINCT {column} FROM session WHERE {column} IS NOT NULL ORDER BY 1")  # noqa: S608 - constants
+    return [name for [name] in found]
 
 
 def choose(connection: sqlite3.Connection, chosen: Chosen) -> None:
@@ -343,8 +333,9 @@ def _cost(name: str | None, spent: list[Spent]) -> Cost:
 
 
 _SESSIONS_QUERY = """
-SELECT id, agent, session.repository, parent IS NOT NULL, outcome, tests, problem IS NOT NULL, active_ms,
-    calls, failed, rejected, input_tokens, cached_tokens, output_tokens, cost_usd
+SELECT id, agent, session.repository, parent IS NOT NULL AS is_subagent, outcome, tests,
+    problem IS NOT NULL AS is_unreadable, active_ms, calls, failed, rejected,
+    input_tokens, cached_tokens, output_tokens, cost_usd
 FROM session JOIN temp.chosen USING (id)
 """
 
@@ -374,26 +365,6 @@ class Sums(NamedTuple):
     """What the sessions without a known cost cost by the price list."""
 
 
-class _Row(NamedTuple):
-    """The order is that of the columns of the query."""
-
-    id: int
-    agent: str
-    repository: str | None
-    is_subagent: int
-    outcome: str | None
-    tests: str | None
-    is_unreadable: int
-    active_ms: int | None
-    calls: int
-    failed: int
-    rejected: int
-    input_tokens: int | None
-    cached_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-
-
 class SessionFacts(NamedTuple):
     """The sums of all chosen sessions, and those of each agent and each repository."""
 
@@ -414,15 +385,17 @@ def session_facts(connection: sqlite3.Connection, spent: Iterable[Spent]) -> Ses
     used: dict[int, list[Spent]] = {}
     for each in spent:
         used.setdefault(each.session, []).append(each)
-    rows = [_Row(*row) for row in connection.execute(_SESSIONS_QUERY)]
-    mains = [row for row in rows if not row.is_subagent]
+    cursor = connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    rows = cursor.execute(_SESSIONS_QUERY).fetchall()
+    mains = [row for row in rows if not row["is_subagent"]]
     return SessionFacts(
         _sums(rows, used),
-        _counted(row.outcome for row in mains),
-        _counted(row.tests for row in mains),
-        sum(row.is_unreadable for row in rows),
-        _by(rows, used, lambda row: row.agent),
-        _by(rows, used, lambda row: row.repository),
+        _counted(row["outcome"] for row in mains),
+        _counted(row["tests"] for row in mains),
+        sum(row["is_unreadable"] for row in rows),
+        _by(rows, used, "agent"),
+        _by(rows, used, "repository"),
     )
 
 
@@ -431,32 +404,30 @@ def _counted(names: Iterable[str | None]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _by(rows: Iterable[_Row], used: Mapping[int, list[Spent]], key: Any) -> dict[Any, Sums]:
-    groups: dict[Any, list[_Row]] = {}
+def _by(rows: list[sqlite3.Row], used: Mapping[int, list[Spent]], column: str) -> dict[Any, Sums]:
+    groups: dict[Any, list[sqlite3.Row]] = {}
     for row in rows:
-        groups.setdefault(key(row), []).append(row)
+        groups.setdefault(row[column], []).append(row)
     found = {name: _sums(group, used) for name, group in groups.items()}
     return dict(sorted(found.items(), key=lambda item: (-item[1].sessions, -item[1].calls, item[0] or "")))
 
 
-def _sums(rows: list[_Row], used: Mapping[int, list[Spent]]) -> Sums:
-    mains = [row for row in rows if not row.is_subagent]
-    active = [row.active_ms for row in mains if row.active_ms is not None]
+def _sums(rows: list[sqlite3.Row], used: Mapping[int, list[Spent]]) -> Sums:
+    mains = [row for row in rows if not row["is_subagent"]]
+    active = [row["active_ms"] for row in mains if row["active_ms"] is not None]
     return Sums(
         sessions=len(mains),
         subagents=len(rows) - len(mains),
         active_ms=total(active),
         active_sessions=len(active),
-        calls=sum(row.calls for row in rows),
-        failed=sum(row.failed for row in rows),
-        rejected=sum(row.rejected for row in rows),
-        input_tokens=total(row.input_tokens for row in rows),
-        cached_tokens=total(row.cached_tokens for row in rows),
-        output_tokens=total(row.output_tokens for row in rows),
-        token_sessions=sum(row.input_tokens is not None or row.output_tokens is not None for row in mains),
-        cost_usd=total(row.cost_usd for row in rows),
-        cost_sessions=sum(row.cost_usd is not None for row in mains),
-        cost_estimated_usd=estimated(each for row in rows for each in used.get(row.id, ())).cost_usd,
+        **{name: sum(row[name] for row in rows) for name in ("calls", "failed", "rejected")},
+        input_tokens=total(row["input_tokens"] for row in rows),
+        cached_tokens=total(row["cached_tokens"] for row in rows),
+        output_tokens=total(row["output_tokens"] for row in rows),
+        cost_usd=total(row["cost_usd"] for row in rows),
+        token_sessions=sum((row["input_tokens"], row["output_tokens"]) != (None, None) for row in mains),
+        cost_sessions=sum(row["cost_usd"] is not None for row in mains),
+        cost_estimated_usd=estimated(each for row in rows for each in used.get(row["id"], ())).cost_usd,
     )
 
 

@@ -112,11 +112,10 @@ def stats(
     grouped = None if by is None else By(by)
 
     def use(index: SessionIndex, _done: Updated) -> Statistics:
-        known = names(index.connection)
         for agent in sorted(chosen.agents):
-            _check("--agent", agent, sorted({*known.agents} - {_OWN}))
+            _check("--agent", agent, [name for name in names(index.connection, "agent") if name != _OWN])
         if chosen.repository:
-            _check("--repo", chosen.repository, known.repositories)
+            _check("--repo", chosen.repository, names(index.connection, "repository"))
         return statistics(index.connection, chosen)
 
     found = with_index("stats", use)

@@ -121,7 +121,8 @@ def test_the_statistics_of_files_and_chosen_sessions(indexed: Indexed) -> None:
     assert found(indexed, Chosen(agents, "", last_ms + 1)).of_sessions.sums.sessions == 1
     assert found(indexed, Chosen(since_ms=BEGAN_MS * 2)).of_sessions.sums == Sums()
     with closing(sqlite3.connect(indexed.path)) as connection:
-        assert names(connection) == (["claude", "cursor"], ["mill", "tidepool"])
+        assert names(connection, "agent") == ["claude", "cursor"]
+        assert names(connection, "repository") == ["mill", "tidepool"]
 
 
 def test_hostile_numbers_are_added(indexed: Indexed) -> None:
