@@ -103,21 +103,15 @@ class Machine:
         is_brief: bool = False,
     ) -> None:
         self._is_brief = is_brief
-        self.is_found = False
-        """Whether all places were searched once."""
-        self.wants_all = False
-        """Whether the lines of hidden sessions are read too, for a search or for a list of everything."""
+        self.is_found = self.wants_all = False
         self.agents: AbstractSet[str] = frozenset()
         """The agents whose sessions alone are read, besides our own recordings; empty for all."""
         self.since_ms: int | None = None
         """The sessions whose file has not changed since are read only if they run; None without a limit."""
         self.in_view: AbstractSet[Key] | None = None
-        """The sessions whose files and records are read twice a second, those of the others every 2 s.
-
-        None for all that run.
-        """
-        self.problem = SafeText("")
-        """Why nobody knows what runs here: never."""
+        """The sessions whose files and records are read twice a second, those of the others every 2 s. None
+        for all that run."""
+        self.problem = SafeText("")  # it is always known what runs here
         self._clock = clock
         self._environ, self._home = environ, home
         self._places = Places(environ, home, os.geteuid())
@@ -160,7 +154,7 @@ class Machine:
 
     @property
     def rows(self) -> Mapping[Key, Row]:
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        """The row of each session."""
         return self._table.rows
 
     def doubtful(self, now_ms: int) -> set[Key]:

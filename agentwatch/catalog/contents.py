@@ -97,7 +97,7 @@ def _stored(path: Path, file: Path) -> Generator[Piece]:
         yield _LEFT
         return
     offset = 0
-    try:
+    with closing(store):
         while lines := store.new_lines():
             data = b"".join(lines)
             yield Piece(offset, data)
@@ -105,8 +105,6 @@ def _stored(path: Path, file: Path) -> Generator[Piece]:
             if offset > _MOST_STORED_BYTES:
                 yield _LEFT
                 return
-    finally:
-        store.close()
 
 
 _MOST_WORDS = 16

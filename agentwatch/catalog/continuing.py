@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -199,11 +200,9 @@ def _lines(found: SessionEntry) -> Iterator[bytes]:
             finally:
                 os.close(reader.fd)
         elif (store := store_for(found.path)) is not None:
-            try:
+            with closing(store):
                 while lines := store.new_lines():
                     yield from lines
-            finally:
-                store.close()
 
 
 def _fields(line: bytes) -> Mapping[str, object] | None:
@@ -233,9 +232,8 @@ def _of_file(path: Path) -> Tracked:
 def _holder(session: Tracked) -> Holder:
     process, reported = session.process, session.reported
     if process is None and reported is not None and reported.pid is not None:
-        process = Process(
-            reported.pid, 0, session.found.agent if session.found.agent != OWN else reported.runs
-        )
+        agent = session.found.agent
+        process = Process(reported.pid, 0, reported.runs if agent == OWN else agent)
     is_sure = session.life is Life.LIVE and (process is None or not process.is_guess)
     return Holder(process, reported.tmux if reported is not None else "", is_sure)
 

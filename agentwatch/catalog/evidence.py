@@ -280,10 +280,6 @@ def _turn(facts: Facts) -> Proof:
     return facts.written(f"The last turn has ended: {outcome}{reason}.", digest.turn_ms or digest.seen_ms)
 
 
-def _reason(error: OSError | None) -> str:
-    return "" if error is None else error.strerror or str(error)
-
-
 def _no_lines(facts: Facts) -> str:
     if facts.problem:
         return f"Its lines cannot be read: {facts.problem}."
@@ -342,9 +338,7 @@ def _proof(basis: Basis, facts: Facts, status: SessionStatus, now_ms: int) -> Pr
         case Basis.NO_ENDS:
             return in_lines("The agent does not write the end of a turn.")
         case Basis.ONE_PROMPT:
-            is_known = facts.found.agent != OWN or (
-                facts.reported is not None and facts.reported.has_one_prompt
-            )
+            is_known = facts.found.agent != OWN or (facts.reported and facts.reported.has_one_prompt)
             return by_process("The command answers one prompt, and ends." if is_known else _AS_A_RULE)
         case Basis.LEFT_OVER:
             return by_process("The process began after the last line: it has resumed the session.")
@@ -443,7 +437,7 @@ def facts_of(
 ) -> Facts:
     """Return what is known about a session of this machine. `subagent` is its subagent that works and has
     written a later line; None without one. `processes` is None if they cannot be listed."""
-    found, cwd, has_hooks = session.found, session.cwd, None
+    found, cwd, error, has_hooks = session.found, session.cwd, session.problem, None
     if (hooked := hooked_agents().get(found.agent)) is not None:
         with suppress(Fault):
             has_hooks = Hooks(hooked, environ, home).status().right > 0
@@ -462,6 +456,6 @@ def facts_of(
         processes=None if processes is None else near,
         has_hooks=has_hooks,
         subagent=later,
-        problem=session.unread or _reason(session.problem),
+        problem=session.unread or (error and (error.strerror or str(error))) or "",
         skew_ms=session.skew_ms,
     )

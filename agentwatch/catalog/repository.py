@@ -1,7 +1,6 @@
 """The repository, branch and worktree of a working directory, read from the files of git."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,8 +38,7 @@ class _Place(NamedTuple):
 class Repositories:
     """Finds the repositories of folders. Folders are remembered; only `HEAD` is read again."""
 
-    def __init__(self, read: Callable[[str], str] | None = None) -> None:
-        self._read = read or _beginning
+    def __init__(self) -> None:
         self._places: dict[str, _Place] = {}
 
     def of(self, cwd: str) -> Repository:
@@ -53,10 +51,6 @@ class Repositories:
         """Return the folder of the files of the repository, or of the worktree, that a folder is in. `cwd` is
         absolute, and is returned as it is without a repository."""
         return self._place(cwd).root
-
-    def forget(self) -> None:
-        """Search every folder again: repositories are created and moved."""
-        self._places.clear()
 
     def _place(self, cwd: str) -> _Place:
         place = self._places.get(cwd)
@@ -75,7 +69,7 @@ class Repositories:
             git = each / ".git"
             if os.path.isfile(git / "HEAD"):  # a path that is too long makes it false
                 return _Place(each.name or name, "", str(git / "HEAD"), str(each))
-            link = self._read(str(git))
+            link = _beginning(str(git))
             if link.startswith(_LINK):
                 return self._linked(each, link.removeprefix(_LINK).strip())
         return _Place(name, "", "", cwd)
@@ -91,7 +85,7 @@ class Repositories:
 
     def _branch(self, head: str) -> str:
         """It is the beginning of a commit without a branch, and empty if unreadable."""
-        found = self._read(head).strip() if head else ""
+        found = _beginning(head).strip() if head else ""
         if found.startswith(_HEAD_OF_BRANCH):
             return found.removeprefix(_HEAD_OF_BRANCH)
         return found[:_SHOWN_DIGITS] if found.isalnum() else ""

@@ -131,10 +131,6 @@ def _age(row: Row) -> Value:
     return None if row.began_ms is None else now_ms() - row.began_ms
 
 
-def _silent(row: Row) -> Value:
-    return None if row.seen_ms is None else now_ms() - row.seen_ms
-
-
 def _duration(row: Row) -> Value:
     return _age(row) if row.status.state in LIVE else row.duration_ms
 
@@ -159,7 +155,8 @@ def _agent_test(wanted: str) -> Test[Row]:
 
 def _word_test(word: str) -> Test[Row]:
     if word in ROWS.alternatives:
-        return lambda row: row.status.state == word or (word == _FAILED and _has_failed(row))
+        states = {word, State.TURN_FAILED} if word == _FAILED else {word}
+        return lambda row: row.status.state in states
     matches = word_matcher(word)
 
     def test(row: Row) -> bool:
@@ -169,10 +166,6 @@ def _word_test(word: str) -> Test[Row]:
         return len(word) >= _LEAST_OF_A_STATE and row.status.state.startswith(word)
 
     return test
-
-
-def _has_failed(row: Row) -> bool:
-    return row.status.state is State.TURN_FAILED
 
 
 _READERS: Final = Readers[Row](
@@ -185,7 +178,7 @@ _READERS: Final = Readers[Row](
         "context": _context,
         "limit": lambda row: most_used(row.limits, now_ms()),
         "age": _age,
-        "silent": _silent,
+        "silent": lambda row: None if row.seen_ms is None else now_ms() - row.seen_ms,
         "duration": _duration,
     },
     _word_test,

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.session_entry import OWN, Key, Metadata, Reach, SessionEntry
+from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.hiding import Archive
 from agentwatch.catalog.places import is_problem
@@ -149,9 +149,8 @@ class Tracked:
             return False
         if process.is_idle is not None or self.is_behind or not process.is_calm:
             return process.is_idle is None or self.is_behind
-        busy = status(
-            self.found, self.digest, self.reported, process._replace(is_idle=False), self.life, now_ms
-        )
+        busy_process = process._replace(is_idle=False)
+        busy = status(self.found, self.digest, self.reported, busy_process, self.life, now_ms)
         return busy.state is not State.ASKS
 
     @property
@@ -260,9 +259,8 @@ class Tracked:
             now = known.now or unread.removeprefix("it is ")
             return known._replace(now=now) if known.state is State.UNKNOWN else known
         if reported is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
-            reported = reported._replace(
-                began_ms=arrived[0]
-            )  # as the header, which counts from the first line
+            # as the header, which counts from the first line
+            reported = reported._replace(began_ms=arrived[0])
         if not skew_ms or (reported is not None and reported.state is not None):
             return status(found, digest, reported, self.process, self.life, now_ms, has_subagent=has_subagent)
         if reported is not None and reported.began_ms is not None:
@@ -342,7 +340,7 @@ def row_of(
         path=found.path,
         can_open=found.reach is not Reach.LISTED,
         status=status,
-        title=_title(digest, metadata, reported) or (_title_of(twin) if twin is not None else ""),
+        title=_title(session) or (_title(twin) if twin is not None else ""),
         is_read=session.is_read or found.reach is Reach.LISTED,
         prompts="\n".join(dict.fromkeys(filter(None, prompts))),
         last_text=digest.last_text,
@@ -390,9 +388,12 @@ def _branch(written: str | None, repository: Repository, *, is_live: bool) -> st
     return now or written or "" if is_live or written is None else written
 
 
-def _title(digest: Digest, metadata: Metadata, reported: StateReport | None) -> str:
+def _title(session: Tracked) -> str:
     """Return the user's name of a session, or else the agent's title, or else the last prompt. A prompt says
     more than a summary of the first question, which the agent never renews."""
+    from agentwatch.catalog.digest.digest import Digest
+
+    digest, metadata, reported = session.digest or Digest(), session.found.metadata, session.reported
     given = (
         reported.name if reported is not None and reported.is_users_name else "",
         metadata.title if metadata.is_users_title else "",
@@ -405,12 +406,6 @@ def _title(digest: Digest, metadata: Metadata, reported: StateReport | None) -> 
         reported.name if reported is not None else "",
     )
     return next(filter(None, given), "")
-
-
-def _title_of(session: Tracked) -> str:
-    from agentwatch.catalog.digest.digest import Digest
-
-    return _title(session.digest or Digest(), session.found.metadata, session.reported)
 
 
 def _pid(session: Tracked) -> int | None:
@@ -468,9 +463,6 @@ class Twins:
         return any(sessions[each].is_live or sessions[each].seen_ms >= seen_ms for each in own)
 
 
-_NO_REPOSITORY = Repository()
-
-
 def descendants(subagents: Mapping[Key, AbstractSet[Key]], key: Key) -> list[Key]:
     """Return a session, its subagents and theirs; foreign files may say that these are in a circle."""
     family, seen = [key], {key}
@@ -523,7 +515,7 @@ class RowTable:
         another state now, and the recordings of those that have changed."""
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
-        repositories = {"": _NO_REPOSITORY, **self._checked}  # `HEAD` is read once for a folder
+        repositories = {"": Repository(), **self._checked}  # `HEAD` is read once for a folder
         acts = acts_names()
         for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
@@ -543,15 +535,9 @@ class RowTable:
             session.read_acts(acts)
             of = self.twins.session_of(key)
             twin = None if of is None else self._sessions.get(of)
-            subagents, is_archived = self._count_subagents(key), key in self.archive.keys
-            changed[key] = row_of(
-                session,
-                repositories[cwd],
-                subagents,
-                twin,
-                counts=self._counts(key),
-                is_archived=is_archived,
-            )
+            about = session, repositories[cwd], self._count_subagents(key), twin
+            is_archived = key in self.archive.keys
+            changed[key] = row_of(*about, counts=self._counts(key), is_archived=is_archived)
             if session.is_live:
                 self._shown[key] = repositories[cwd]
             else:

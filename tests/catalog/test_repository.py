@@ -52,7 +52,7 @@ def test_a_worktree_and_a_submodule_name_a_folder_in_the_repository(tmp_path: Pa
 
 def test_a_folder_without_a_repository_has_its_own_name(tmp_path: Path) -> None:
     """So has a folder that is gone, a path that is not absolute, and one that is too long."""
-    found, name = Repositories(read=lambda _path: ""), "9" * 400
+    found, name = Repositories(), "9" * 400
     assert found.of(str(tmp_path)) == Repository(tmp_path.name)
     assert found.of("/gone/from/here") == Repository("here")
     assert found.of("relative/x") == Repository("x")
@@ -62,9 +62,3 @@ def test_a_folder_without_a_repository_has_its_own_name(tmp_path: Path) -> None:
     assert found.of("C:\\") == Repository("C:\\")
     assert found.of("/nul\0byte") == Repository("nul\0byte")
     assert Repositories().of(f"/home/{name}") == Repository(name)
-    # Folders are remembered until they are forgotten.
-    repositories, folder = Repositories(), tmp_path / "new"
-    assert repositories.of(str(folder)) == Repository("new")
-    repository(folder)
-    repositories.forget()
-    assert repositories.of(str(folder)) == Repository("new", "main")

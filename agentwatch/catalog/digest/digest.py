@@ -273,7 +273,6 @@ class Digest:
     """The to-do entry that is in progress."""
     usual_pause_ms: int | None = None
     """90 % of the model's longest silences in the newest turns are not longer; None before there are ten.
-
     Each stay with the model counts once: from a prompt or the end of a call to the next call or the end of
     the turn."""
     is_one_liner: bool = False

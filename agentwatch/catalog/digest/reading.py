@@ -252,15 +252,13 @@ def _read(found: SessionEntry) -> tuple[Digest, Decoder | None] | None:
     digest.is_whole = True
     decoder = decoder_for(digest)
     size = 0
-    try:
+    with closing(store):
         while lines := store.new_lines():
             apply_lines(digest, decoder, lines)
             size += sum(map(len, lines))
             if size > MOST_STORE_BYTES:  # only the beginning is decoded, and the counts are left out
                 digest.skip()
                 return digest, None
-    finally:
-        store.close()
     return digest, decoder
 
 
@@ -458,8 +456,7 @@ class Tail:
     @property
     def final(self) -> Digest | None:
         """The digest, if reading the file again as it was found would give the same; None while more may
-        follow, and if the file could not be read.
-        """
+        follow, and if the file could not be read."""
         seen, found = self._seen, self.found
         if not self._is_at_once or self._decoder is not None or self._held != [] or self.problem is not None:
             return None
@@ -564,48 +561,38 @@ class Tail:
         return read is not None
 
     def _read(self, fd: int) -> bool:
-        version, before = _Version.of(os.fstat(fd)), self._seen
-        size, changed_ms = version.size, version.changed_ms
-        if (
-            before is None
-            or self.digest is None
-            or before[:2] != version[:2]
-            or self._decoder is None
-            or self._held
-            or not 0 <= size - self._offset <= _MOST_APPENDED
-            or not self._continues(fd)
-        ):
-            self._begin(fd, size, changed_ms)
-        else:
+        version = _Version.of(os.fstat(fd))
+        size, changed_ms, known = version.size, version.changed_ms, self._known(version)
+        is_longer = 0 <= size - self._offset <= _MOST_APPENDED
+        if known is not None and is_longer and self._continues(fd):
             self._is_at_once = False
-            self._append(fd, size, self.digest, self._decoder, changed_ms)
+            self._append(fd, size, *known, changed_ms)
+        else:
+            self._begin(fd, size, changed_ms)
         self._held, self._seen = None, version
         return True
 
+    def _known(self, version: _Version) -> tuple[Digest, Decoder] | None:
+        """Return what later lines of the file update; None if it is another one, or must be read again."""
+        is_other = self._seen is None or self._seen[:2] != version[:2]
+        if is_other or self._held or self.digest is None or self._decoder is None:
+            return None
+        return self.digest, self._decoder
+
     def _read_both(self, files: Files) -> bool:
         """Read a recording with both directions in the order of arrival."""
-        one, other = (_Version.of(os.fstat(fd)) for fd in files[:2])
-        version, before = (
-            other._replace(size=one.size + other.size, changed_ns=max(one[3], other[3])),
-            self._seen,
-        )
+        (one, other), before = (_Version.of(os.fstat(fd)) for fd in files[:2]), self._seen
+        version = other._replace(size=one.size + other.size, changed_ns=max(one[3], other[3]))
         if version == before:
             return False
-        changed_ms = version.changed_ms
-        if (
-            before is None
-            or self.digest is None
-            or before[:2] != version[:2]
-            or self._decoder is None
-            or self._exchange is None
-            or self._held
-            or not 0 <= version.size - before.size <= _MOST_APPENDED
-        ):
-            self._begin_both(files, version.size, changed_ms)
-        else:
+        is_longer = before is not None and 0 <= version.size - before.size <= _MOST_APPENDED
+        known = self._known(version)
+        if known is not None and is_longer and self._exchange is not None:
             self._is_at_once = False
             lines, _ = split_lines(b"".join(data for _, data in self._exchange.read(files)))
-            apply_lines(self.digest, self._decoder, lines, changed_ms)
+            apply_lines(*known, lines, version.changed_ms)
+        else:
+            self._begin_both(files, version.size, version.changed_ms)
         self._held, self._seen = None, version
         return True
 

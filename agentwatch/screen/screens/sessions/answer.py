@@ -41,8 +41,7 @@ Decision = tuple[str, str]
 
 class QuestionView(PopupLines):
     """The whole input of a tool, in which no character is hidden; a line that does not fit continues below,
-    after `↳`.
-    """
+    after `↳`."""
 
     def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
         super().__init__(f"{exact_line(question.tool[:_MOST_TOOL])} · {repo}", self._laid_out, id="question")
@@ -234,10 +233,8 @@ _Pieces = list[tuple[str, bool]]
 
 
 def _lines(question: PermissionQuestion) -> Iterator[tuple[_Pieces, str]]:
-    """Yield the lines of an input, each with its style: a text as it is, any other value as JSON.
-
-    A line of ours is not indented, and a foreign name follows `input: `: neither passes for the other.
-    """
+    """Yield the lines of an input, each with its style: a text as it is, any other value as JSON. A line of
+    ours is not indented, and a foreign name follows `input: `: neither passes for the other."""
     fields = dict(question.input)
     for name in sorted(fields, key=lambda name: name != "command"):  # the command before the others
         yield [(f"input: {name}", False)], "accent"

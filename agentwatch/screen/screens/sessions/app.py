@@ -119,12 +119,10 @@ _PROBLEM_SECONDS = 10.0
 
 
 class HomeApp(SessionApp[None]):
-    """Shows the sessions of the machine, and one of them at a time in the screen of a session.
-
-    The sessions are watched in a thread, which goes on while a session is open. `held` are the signals that
-    arrived before the app runs; they are handled first. `config` is None for the defaults. `is_here` says
-    whether this machine is among those that are watched.
-    """
+    """Shows the sessions of the machine, and one of them at a time in the screen of a session. The sessions
+    are watched in a thread, which goes on while a session is open. `held` are the signals that arrived before
+    the app runs; they are handled first. `config` is None for the defaults. `is_here` says whether this
+    machine is among those that are watched."""
 
     def __init__(
         self,
@@ -171,7 +169,7 @@ class HomeApp(SessionApp[None]):
         self._alarms = AlarmSigns(
             self._rings,
             self._signals,
-            partial(self.notify, severity="warning", timeout=_PROBLEM_SECONDS, markup=False),
+            self._warn,
             lambda: (self._rows, None if self._open is None else self._open.row.key),
             self._show_rows,
         )
@@ -247,8 +245,10 @@ class HomeApp(SessionApp[None]):
             return None
         from agentwatch.output.commands import Commands
 
-        warn = partial(self.notify, severity="warning", timeout=_PROBLEM_SECONDS, markup=False)
-        return Commands(lambda words: self.call_later(warn, words))
+        return Commands(lambda words: self.call_later(self._warn, words))
+
+    def _warn(self, words: str) -> None:
+        self.notify(words, severity="warning", timeout=_PROBLEM_SECONDS, markup=False)
 
     def _show_facts(self) -> None:
         if self._open is None:
@@ -308,8 +308,7 @@ class HomeApp(SessionApp[None]):
         try:
             self._rings.toggle(row.key)
         except OSError as error:
-            words = f"remembered until you quit: rings.json: {error.strerror or 'it cannot be written'}"
-            self.notify(words, severity="warning", timeout=_PROBLEM_SECONDS, markup=False)
+            self._warn(f"remembered until you quit: rings.json: {error.strerror or 'it cannot be written'}")
         self._show_rows()
 
     def _offer_answers(self) -> None:

@@ -172,12 +172,10 @@ class HeaderFacts(NamedTuple):
 
 
 class HomeHeader(Static):
-    """The counts of the list, the usage limits of the agents, and how many older sessions are not shown.
-
-    In a narrow terminal the words give way in this order: the name of the program, the limits but for the
-    fullest window, `older`, the sessions that have ended and the number of machines, the limits, then all
-    words, which signs replace.
-    """
+    """The counts of the list, the usage limits of the agents, and how many older sessions are not shown. In a
+    narrow terminal the words give way in this order: the name of the program, the limits but for the fullest
+    window, `older`, the sessions that have ended and the number of machines, the limits, then all words,
+    which signs replace."""
 
     def __init__(self) -> None:
         super().__init__(id="header")

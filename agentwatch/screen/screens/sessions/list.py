@@ -160,11 +160,9 @@ class DrawnRow(NamedTuple):
 
 
 def times_of(line: Line, now_ms: int) -> range:
-    """Return the times from `now_ms` on at which a line shows the same, in ms since the epoch.
-
-    The clocks of a session that runs have seconds. Of another one only the age changes, and the time of its
-    end, which becomes a day at midnight; that is shown within a minute.
-    """
+    """Return the times from `now_ms` on at which a line shows the same, in ms since the epoch. The clocks of
+    a session that runs have seconds. Of another one only the age changes, and the time of its end, which
+    becomes a day at midnight; that is shown within a minute."""
     if not isinstance(line, RowLine):
         return range(now_ms, now_ms + _MINUTE_MS if isinstance(line, Heading) else sys.maxsize)
     row, status = line.row, line.row.status
@@ -329,11 +327,9 @@ class Marked(Message):
 
 
 class SessionList(RowView, HeadedView):
-    """The sessions of the machine, with a cursor that stays on its session.
-
-    While the cursor is on the first line, the top of the list stays in view. Otherwise the selected session
-    stays in its row of the screen when others come and go above it; if it is not in view, the first row does.
-    """
+    """The sessions of the machine, with a cursor that stays on its session. While the cursor is on the first
+    line, the top of the list stays in view. Otherwise the selected session stays in its row of the screen
+    when others come and go above it; if it is not in view, the first row does."""
 
     COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("sessions")
@@ -348,8 +344,7 @@ class SessionList(RowView, HeadedView):
         self._chosen: Line | None = None
         self._kept: object = None
         """The identity of the line that was selected before the user searched and filtered. It is selected
-        again whenever the list has it, unless the user selects another one.
-        """
+        again whenever the list has it, unless the user selects another one."""
         self._marked: set[Key] = set()
         self._heading_drawn: Line | None = None
         """The heading that is drawn in the place of the first row in view."""

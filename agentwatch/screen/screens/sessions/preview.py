@@ -249,10 +249,8 @@ def _plan_lines(plan: Sequence[PlanEntry], most: int) -> list[tuple[SafeText, st
     shown = plan[first : first + room]
     count = SafeText(f"{done} of {len(plan)} done")
     styles = {PlanStatus.IN_PROGRESS: "accent", **dict.fromkeys(DONE_ENTRIES, "muted")}
-    lines = (
-        (f"{PLAN_SIGNS[entry.status]} {entry.text}", styles.get(entry.status, "plain")) for entry in shown
-    )
-    return [(count, "muted"), *((safe_line(words), style) for words, style in lines)]
+    lines = ((safe_line(f"{PLAN_SIGNS[each.status]} {each.text}"), each.status) for each in shown)
+    return [(count, "muted"), *((words, styles.get(status, "plain")) for words, status in lines)]
 
 
 # Reads the end of a session for its preview, without opening the session.
@@ -270,22 +268,25 @@ def tail_session(path: Path, *, is_live: bool) -> Previewed:
     if path.suffix not in _LINES and path.is_file() and path.stat().st_size > MOST_FILE_BYTES:
         raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
     store = None if path.suffix in _LINES else store_for(path)
-    if store is not None:
-        return _of_store(store, is_live=is_live)
-    reader = open_saved(path, is_live)
+    if store is None:
+        reader = open_saved(path, is_live)
+    else:
+        fd = _copied(store, MOST_STORE_BYTES)
+        reader = LineReader(fd, Until(os.fstat(fd).st_size), ArrivalTimes())
     try:
-        return _read(reader)
+        found = _read(reader)
     finally:
         os.close(reader.fd)
+    if store is not None and not is_live:
+        close_session(found.session)
+    return found
 
 
 def row_session(row: Row) -> Previewed:
-    """Return a session that contains at least the last lines of the one of a row.
-
-    Of a session of another machine they are those of its local copy, which is not filled for it. Without a
-    copy, the session contains what the machine has reported: a prompt, and the end of the last answer. Raise
-    `OSError` if it cannot be read, or is a document that is too large.
-    """
+    """Return a session that contains at least the last lines of the one of a row. Of a session of another
+    machine they are those of its local copy, which is not filled for it. Without a copy, the session contains
+    what the machine has reported: a prompt, and the end of the last answer. Raise `OSError` if it cannot be
+    read, or is a document that is too large."""
     is_live = row.status.state in LIVE and row.lost_ms is None
     if not row.address:
         return tail_session(row.path, is_live=is_live)
@@ -316,17 +317,6 @@ def _reported(row: Row) -> Session:
         events += (Text(Channel.ANSWER, last), TextEnded(Channel.ANSWER))
     apply_line(session, events, Place(0, 0, row.seen_ms))
     return session
-
-
-def _of_store(store: Store, *, is_live: bool) -> Previewed:
-    fd = _copied(store, MOST_STORE_BYTES)
-    try:
-        found = _read(LineReader(fd, Until(os.fstat(fd).st_size), ArrivalTimes()))
-    finally:
-        os.close(fd)
-    if not is_live:
-        close_session(found.session)
-    return found
 
 
 def _copied(store: Store, most: int) -> int:

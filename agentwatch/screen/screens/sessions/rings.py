@@ -67,10 +67,8 @@ class Rings:
         return not self._chosen.get(name_of(key), True)
 
     def toggle(self, key: Key) -> bool:
-        """Let a session ring, or stop that; remember it, and return whether it rings now.
-
-        After an OSError the choice holds in this list alone, and the next choice writes it again.
-        """
+        """Let a session ring, or stop that; remember it, and return whether it rings now. After an OSError
+        the choice holds in this list alone, and the next choice writes it again."""
         name, rings = name_of(key), not self.rings(key)
         for choices in (self._chosen, self._unwritten):
             choices[name] = rings

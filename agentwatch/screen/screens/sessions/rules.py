@@ -35,10 +35,8 @@ _LINES = (".jsonl", ".ndjson")
 
 
 class SessionAlarms:
-    """The files of at most 20 live sessions, each judged from the moment at which the list first had it.
-
-    Only files of lines on this machine are read. All methods are called in one thread.
-    """
+    """The files of at most 20 live sessions, each judged from the moment at which the list first had it. Only
+    files of lines on this machine are read. All methods are called in one thread."""
 
     def __init__(
         self,
@@ -152,11 +150,9 @@ _NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_
 
 
 class StateRules:
-    """The states of the sessions of a list, and the commands that are run when they change.
-
-    Only a change that happens while the list is open counts: from a state in which the list had the session,
-    to one that its agent reports.
-    """
+    """The states of the sessions of a list, and the commands that are run when they change. Only a change
+    that happens while the list is open counts: from a state in which the list had the session, to one that
+    its agent reports."""
 
     def __init__(
         self,

@@ -142,10 +142,8 @@ def facts_of(row: Row | None) -> AgentFacts:
 
 
 def since_words(row: Row, now_ms: int) -> str:
-    """Return how long the state of a session lasts; of a session that has ended, how long it took.
-
-    Of a session that is lost, it is the time since its machine was heard.
-    """
+    """Return how long the state of a session lasts; of a session that has ended, how long it took. Of a
+    session that is lost, it is the time since its machine was heard."""
     if row.lost_ms is not None:
         return in_seven_columns(now_ms - row.lost_ms, is_over=False)
     if row.status.state not in LIVE:
@@ -155,10 +153,8 @@ def since_words(row: Row, now_ms: int) -> str:
 
 
 def activity_clock(row: Row, now_ms: int) -> str:
-    """Return how long the activity of a session lasts, `0:48`; empty if the state lasts as long.
-
-    Of a question that answers itself, it is the time that is left: `answers itself in 0:12`.
-    """
+    """Return how long the activity of a session lasts, `0:48`; empty if the state lasts as long. Of a
+    question that answers itself, it is the time that is left: `answers itself in 0:12`."""
     status = row.status
     if left := time_left(row, now_ms):
         return f"answers itself in {left}"
@@ -271,12 +267,9 @@ def last_act(row: Row, now_ms: int) -> SafeText:
 
 
 def succeeded(row: Row) -> str:
-    """Return how many calls of a session have ended and did not fail: `31 ✓`; a dash if it is unknown.
-
-    A call that was rejected or cancelled has neither succeeded nor failed.
-
-    If only the outcomes are unknown, all calls are counted: `31 ↵`.
-    """
+    """Return how many calls of a session have ended and did not fail: `31 ✓`; a dash if it is unknown. A call
+    that was rejected or cancelled has neither succeeded nor failed. If only the outcomes are unknown, all
+    calls are counted: `31 ↵`."""
     if row.calls is None or not _is_count(row.calls):
         return UNKNOWN
     if row.failed is None:
@@ -299,10 +292,8 @@ def context(row: Row) -> str:
 
 
 def cost(row: Row) -> str:
-    """Return the cost that the agent reports, `$1.20`, or else the estimated one, `≈ $12.40`.
-
-    It is a dash if it is unknown.
-    """
+    """Return the cost that the agent reports, `$1.20`, or else the estimated one, `≈ $12.40`. It is a dash if
+    it is unknown."""
     known = row.cost_usd
     if known is None and row.uses:
         from agentwatch.catalog.kept_prices import cost_of
@@ -319,10 +310,8 @@ def changed_lines(row: Row) -> str:
 
 
 def tests(row: Row) -> str:
-    """Return the newest verdict of tests: `✓ 17`, `✗ 2`; empty if it is unknown.
-
-    `✓ 17?` means that a file changed since.
-    """
+    """Return the newest verdict of tests: `✓ 17`, `✗ 2`; empty if it is unknown. `✓ 17?` means that a file
+    changed since."""
     found = row.tests
     if found is None:
         return ""
