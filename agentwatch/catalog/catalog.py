@@ -88,7 +88,7 @@ _MOST_LOOKS = 4
 
 
 class Machine:
-    """The sessions of this machine. It satisfies `catalog.watched.Watched`. `clock` is in seconds, from any
+    """The sessions of this machine. It satisfies `catalog.row.Watched`. `clock` is in seconds, from any
     start. `proc` is None for /proc. `registries` may have been read; None to read it. If `is_brief`, only
     sessions that run, or may run, are read and have rows. Nothing is read before the first step."""
 

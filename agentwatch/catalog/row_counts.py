@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import State
@@ -125,7 +125,8 @@ class CountedRows(Generic[Counted]):
             if keys := _families(some, rows):
                 was = self._count((known[key] for key in keys if key in before), counted_ms)
                 now = self._count((rows[key] for key in keys), counted_ms)
-                self._counts = self._counts._make(map(_moved, self._counts, was, now))
+                moves = zip(self._counts, was, now, strict=True)
+                self._counts = self._counts._make(count + new - old for count, old, new in moves)
         return self._counts
 
 
@@ -138,10 +139,6 @@ def _families(rows: Iterable[Row], all_rows: Mapping[Key, Row]) -> set[Key]:
             keys.add(above.key)
             above = None if above.parent is None else all_rows.get(above.parent)
     return keys
-
-
-def _moved(count: Any, was: Any, now: Any) -> Any:
-    return count + now - was
 
 
 def _bearings(row: Row) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -133,24 +134,15 @@ def id_in(path: Path) -> str:
 def _session_in(path: Path) -> tuple[str, str]:
     """Return the agent of a recording, and the id of its first run; empty if its head has none."""
     agent = ""
-    try:
-        fd = open_regular(path)
-    except OSError:
-        return "", ""
-    try:
-        with reading(path):
-            for event in _events(first_lines(fd)):
-                if isinstance(event, FormatDetected):
-                    agent = event.agent or event.format
-                elif isinstance(event, RunStarted | RunInfo):
-                    if isinstance(event, RunInfo) and event.agent_name:
-                        agent = known_name(event.agent_name)
-                    if event.session_id:
-                        return agent, event.session_id
-    except OSError:
-        return "", ""
-    finally:
-        os.close(fd)
+    with suppress(OSError), open(open_regular(path), "rb", buffering=0) as file, reading(path):
+        for event in _events(first_lines(file.fileno())):
+            if isinstance(event, FormatDetected):
+                agent = event.agent or event.format
+            elif isinstance(event, RunStarted | RunInfo):
+                if isinstance(event, RunInfo) and event.agent_name:
+                    agent = known_name(event.agent_name)
+                if event.session_id:
+                    return agent, event.session_id
     return "", ""
 
 

@@ -177,7 +177,6 @@ def tolerated_ms(digest: Digest) -> int:
 
 # The activity in one line. All of it is foreign text.
 
-_MOST = MOST_ACTIVITY
 RUNNING = "its process runs"
 BUSY = "busy"
 MODEL_OR_TOOL = "model or tool"
@@ -186,12 +185,12 @@ NO_PROMPT = "no prompt"
 
 def call_words(call: OpenCall) -> str:
     """Return what a running call acts on: `pytest -q`, or else its tool."""
-    return (call.target or call.tool)[:_MOST]
+    return (call.target or call.tool)[:MOST_ACTIVITY]
 
 
 def asked_words(call: OpenCall) -> str:
     """Return a call that asks: its tool and what it acts on, `Bash rm -rf build`."""
-    return f"{call.tool} {call.target}".strip()[:_MOST]
+    return f"{call.tool} {call.target}".strip()[:MOST_ACTIVITY]
 
 
 def inferred_words(call: OpenCall) -> str:
@@ -204,7 +203,7 @@ def model_words(digest: Digest) -> str:
     """Return what an agent does that makes no call: it compacts, waits for a retry, or thinks."""
     if digest.is_compacting:
         return "compacting"
-    return digest.retry[:_MOST] or "thinking"
+    return digest.retry[:MOST_ACTIVITY] or "thinking"
 
 
 def silence_words(digest: Digest, now_ms: int) -> str:
@@ -217,14 +216,14 @@ def silence_words(digest: Digest, now_ms: int) -> str:
 
 def answer_words(digest: Digest | None) -> str:
     """Return the last line of the last answer, in which it asks or says what is done."""
-    return "" if digest is None else digest.last_text.rstrip().rpartition("\n")[2].strip()[:_MOST]
+    return "" if digest is None else digest.last_text.rstrip().rpartition("\n")[2].strip()[:MOST_ACTIVITY]
 
 
 def failure_words(digest: Digest) -> str:
     """Return why the last turn failed: the first line of the reason, or else its outcome."""
     if digest.outcome is Outcome.CANCELLED:
         return Outcome.CANCELLED.value
-    return digest.reason.lstrip().partition("\n")[0][:_MOST]
+    return digest.reason.lstrip().partition("\n")[0][:MOST_ACTIVITY]
 
 
 def tail_words(digest: Digest | None) -> str:
@@ -242,10 +241,9 @@ def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> Sess
     """Return that a session works, on its oldest open call or with the model."""
     since_ms = digest.turn_ms
     if calls:
-        now, now_since_ms = call_words(calls[0]), calls[0].started_ms
-        return SessionStatus(
-            State.WORKING, ground, since_ms, now, now_since_ms, is_calling=True, by=(Basis.CALL,)
-        )
+        call, by = calls[0], (Basis.CALL,)
+        about = since_ms, call_words(call), call.started_ms
+        return SessionStatus(State.WORKING, ground, *about, is_calling=True, by=by)
     now = model_words(digest)
     return SessionStatus(State.WORKING, ground, since_ms, now, digest.seen_ms, by=(Basis.TURN,))
 
@@ -304,7 +302,7 @@ def _or_limited(otherwise: SessionStatus, digest: Digest, now_ms: int) -> Sessio
         return otherwise
     until_ms = digest.limits.until_ms
     why = f": {otherwise.now}" if otherwise.state is State.TURN_FAILED and until_ms is None else ""
-    now = f"{WAITS_FOR_LIMIT}{why}"[:_MOST]
+    now = f"{WAITS_FOR_LIMIT}{why}"[:MOST_ACTIVITY]
     by = (*otherwise.by, Basis.LIMIT)
     return SessionStatus(State.LIMITED, otherwise.ground, otherwise.since_ms, now, until_ms=until_ms, by=by)
 
@@ -423,9 +421,8 @@ def _depends_on_window(process: Process | None, reported: StateReport | None) ->
     daemon works on without a window. Whether its question is still open, the daemon knows, but no hook."""
     if reported is None or process is None or not process.is_shared:
         return False
-    return reported.state is not State.WORKING and not (
-        reported.is_by_server and reported.state is State.ASKS
-    )
+    is_asked_by_server = reported.is_by_server and reported.state is State.ASKS
+    return reported.state is not State.WORKING and not is_asked_by_server
 
 
 def _recorded(
@@ -557,9 +554,8 @@ def _unwritten(digest: Digest, process: Process, known: Knowledge) -> SessionSta
 def _turn_ended(digest: Digest, process: Process | None, known: Knowledge, now_ms: int) -> SessionStatus:
     is_shared = process is not None and process.is_shared
     if is_shared and process is not None and process.viewer == 0:
-        return _ended(
-            digest, Ground.INFERRED, Basis.NO_WINDOW
-        )  # the daemon keeps it open, and no terminal shows it
+        # the daemon keeps it open, and no terminal shows it
+        return _ended(digest, Ground.INFERRED, Basis.NO_WINDOW)
     if process is not None and process.has_one_prompt:
         # `codex exec` runs for some seconds after its answer
         return _ended(digest, _ground_of_end(digest, known), Basis.ONE_PROMPT)

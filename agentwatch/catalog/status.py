@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.base.files import state_folder
+from agentwatch.text import UNKNOWN
 
 if TYPE_CHECKING:
     from agentwatch.agents.state_report import StateReport
     from agentwatch.catalog.reports import Registries
     from agentwatch.catalog.session_status import Process
 
-UNKNOWN = "–"
 LIMITS = "limits"
 """The field of a template for the usage limits in words."""
 _MOST_COUNT = 1 << 53

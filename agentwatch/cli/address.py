@@ -22,7 +22,7 @@ from agentwatch.text.safe import cut, safe_line
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
     from agentwatch.analysis.moments import Asked, MomentSpec
-    from agentwatch.catalog.watched import Watched
+    from agentwatch.catalog.row import Watched
     from agentwatch.remote.copying import Copying
     from agentwatch.remote.lists import Several
     from agentwatch.sources.file import FileSource

@@ -17,8 +17,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.row import Row
-from agentwatch.catalog.watched import Rows, Watched
+from agentwatch.catalog.row import Row, Rows, Watched
 from agentwatch.remote.card_rows import CardRows, beyond_shares
 from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.copying import is_news

@@ -18,8 +18,7 @@ from unittest.mock import patch
 from textual.pilot import Pilot
 
 from agentwatch.agents.session_entry import Key
-from agentwatch.catalog.row import Row
-from agentwatch.catalog.watched import Rows
+from agentwatch.catalog.row import Row, Rows
 from agentwatch.screen.screens.sessions.app import HomeApp
 from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.text.safe import SafeText, safe_line

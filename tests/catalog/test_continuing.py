@@ -407,10 +407,8 @@ PLACES = {
 
 
 def test_the_folder_is_the_first_one_and_the_mode_the_newest_one() -> None:
-    """A session is continued where its agent keeps it, not where the agent went; in its newest mode.
-
-    No text of a prompt or a result, and no subagent says a mode. What may be one, but is damaged, is none.
-    """
+    """A session is continued where its agent keeps it, not where the agent went; in its newest mode. No text
+    of a prompt or a result, and no subagent says a mode. What may be one, but is damaged, is none."""
     for agent, folder, lines, cwd, mode in SAID:
         with case((agent, lines)):
             path = Path.home() / PLACES[agent].format(folder, ID)

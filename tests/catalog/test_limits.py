@@ -78,8 +78,7 @@ def test_the_words_name_the_shares_the_next_reset_and_the_age() -> None:
 
 def test_the_forms_become_shorter_and_warn_from_80_percent() -> None:
     """The other agent goes first, then the reset, then the window that is less full, then a small age. Then
-    the header has the colour of a warning.
-    """
+    the header has the colour of a warning."""
     soon, late = coming(NOW_MS + HOUR_MS, NOW_MS), coming(NOW_MS + 3 * DAY_MS, NOW_MS)
     other = coming(NOW_MS + 2 * HOUR_MS, NOW_MS)
     assert forms({"claude": [SHORT, WEEK], "codex": [CODEX]}, NOW_MS) == [

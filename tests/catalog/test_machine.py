@@ -195,10 +195,8 @@ class Later:
 
 @pytest.mark.slow
 def test_one_look_takes_a_command_that_has_just_ended_for_no_question(tmp_path: Path) -> None:
-    """Between the exit of a command and the line of its result, a session seems to ask for a second.
-
-    If the agent does nothing for half a second, no more time is needed.
-    """
+    """Between the exit of a command and the line of its result, a session seems to ask for a second. If the
+    agent does nothing for half a second, no more time is needed."""
     file = tmp_path / ".qwen/projects/-x/chats/5c0f0000-0000-7000-8000-000000000001.jsonl"
     file.parent.mkdir(parents=True)
     part = {"functionCall": {"id": "c", "name": "run_shell_command", "args": {"command": "make"}}}

@@ -142,8 +142,7 @@ def test_hostile_numbers_are_added(indexed: Indexed) -> None:
 
 def test_costs_by_day_model_repository_and_agent(tmp_path: Path) -> None:
     """The rows of each kind add up to the sums of all sessions. What the agents report is apart from what the
-    price list asks for the rest. A copied request counts in one session. A day is one of local time.
-    """
+    price list asks for the rest. A copied request counts in one session. A day is one of local time."""
     indexed = machine_of_truth(tmp_path)
     projects = indexed.machine.home / ".claude/projects/-home-ada-tidepool"
     answers = []

@@ -231,8 +231,7 @@ def test_a_disk_that_hangs_is_not_waited_for() -> None:
 
 def test_sessions_are_read_if_there_is_time_and_need() -> None:
     """What is read in time counts: the reports, or else the sessions too. An agent at work, or one that asks,
-    says all; the end of a turn, or silence, does not.
-    """
+    says all; the end of a turn, or silence, does not."""
     hanging, better = threading.Event(), Look(NOTHING._replace(quiet=1), "claude 5 h 62 %")
 
     def look(*, hangs: bool) -> Iterator[Look]:
@@ -307,8 +306,7 @@ def test_a_template_is_filled() -> None:
 
 def test_a_template_is_checked_in_linear_time() -> None:
     """A template gives access to the counts alone: no attribute, no index, no format. A template of a million
-    braces is filled or refused at once.
-    """
+    braces is filled or refused at once."""
     cases: list[str] = [
         "",
         "0",

@@ -494,12 +494,8 @@ class Tail:
             if self.found.agent == OWN and (files := open_both(self.found.path)) is not None:
                 with closing(files):
                     return self._read_both(files)
-            fd = open_own(self.found.path)
-            try:
-                with reading(self.found.path):
-                    return self._read(fd)
-            finally:
-                os.close(fd)
+            with open(open_own(self.found.path), "rb", buffering=0) as file, reading(self.found.path):
+                return self._read(file.fileno())
         except OSError as error:
             self._problem = error
             return False

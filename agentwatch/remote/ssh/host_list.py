@@ -23,9 +23,8 @@ from agentwatch.agents.session_entry import OWN, Key, SessionEntry
 from agentwatch.base.clock import now_ms
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.row import Row
+from agentwatch.catalog.row import Row, Rows
 from agentwatch.catalog.session_status import LIVE, UNKNOWN
-from agentwatch.catalog.watched import Rows
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.engine import RemoteError
@@ -315,7 +314,7 @@ _END_SECONDS = 2.0
 
 
 class SshHost:
-    """The sessions of one host. It satisfies `catalog.watched.Watched`. A thread connects, reads and connects
+    """The sessions of one host. It satisfies `catalog.row.Watched`. A thread connects, reads and connects
     again; `step` only takes what the thread has. When the host is silent for 30 s or the connection is lost,
     its sessions that ran count as lost since then."""
 

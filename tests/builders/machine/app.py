@@ -14,8 +14,7 @@ from textual.pilot import Pilot
 from agentwatch.agents.session_entry import Key
 from agentwatch.base.config import Config
 from agentwatch.catalog.listing import Request
-from agentwatch.catalog.row import Row
-from agentwatch.catalog.watched import Rows
+from agentwatch.catalog.row import Row, Rows
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.app import HomeApp
 from agentwatch.screen.screens.sessions.preview import PreviewPane

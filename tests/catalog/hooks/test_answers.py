@@ -179,9 +179,7 @@ def any_list(claude: MadeClaude, act: str) -> Iterator[None]:
 
 def test_no_decision_reaches_claude_without_a_record(claude: MadeClaude, tmp_path: Path) -> None:
     """The hook writes it before Claude has it, whatever answers in place of the list, and then its receipt.
-
-    One that cannot be written is not given: only the dialog counts.
-    """
+    One that cannot be written is not given: only the dialog counts."""
     path = acts_file("claude", SESSION, None, claude.environ)
     assert path is not None
     for act, receipt in (("allow", "sent"), ("deny", "sent"), ("allow", "elsewhere")):

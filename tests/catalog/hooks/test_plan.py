@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import random
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +15,9 @@ from agentwatch.agents.codex.program import HOOKS as CODEX
 from agentwatch.agents.cursor.program import HOOKS as CURSOR
 from agentwatch.agents.gemini.program import HOOKS as GEMINI
 from agentwatch.agents.registry import hooked_agents
+from agentwatch.base.faults import Fault
 from agentwatch.catalog.hooks import plan
-from agentwatch.catalog.hooks.plan import Hooks
+from agentwatch.catalog.hooks.plan import Hooks, added, checked, removed
 from tests.catalog.hooks.users import FILES, FOREIGN, hooks_of, install, remove, user_in
 from tests.conftest import case
 
@@ -226,3 +230,212 @@ def test_a_diff_shows_each_changed_line(user: Path) -> None:
     assert [line for line in lines[2:] if line.startswith("-")] == ['-  "hooks": {},']
     assert sum("agentwatch-hook" in line for line in lines) == len(CURSOR.events)
     assert len(lines) < 60
+
+
+# A file that is not understood, or is not the user's own, is left alone.
+
+
+def states(folder: Path) -> dict[Path, tuple[int, ...]]:
+    """Return what a write would change of the files in a folder; reading changes only their access time."""
+    found = {path: path.lstat() for path in folder.rglob("*")}
+    return {
+        path: (status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        for path, status in found.items()
+    }
+
+
+def left_alone(hooks: Hooks, why: str) -> None:
+    """Check that a file is refused, and that nothing was written."""
+    before = states(hooks.file.parent)
+    for act in (hooks.installing, hooks.removing, hooks.status):
+        with pytest.raises(Fault, match=why) as caught:
+            act()
+        assert caught.value.exit_code == 2
+        assert "\n" not in str(caught.value)
+    assert states(hooks.file.parent) == before
+    assert not hooks.program.path.exists()
+
+
+def test_a_file_that_is_not_understood_is_left_alone(user: Path) -> None:
+    """The fault names the file and the reason in one line."""
+    cases: list[tuple[bytes, str]] = [
+        (b"", "not valid JSON"),
+        (b'{"hooks": {},}', "not valid JSON"),
+        (b'{} // "hooks"', "not valid JSON"),
+        (b"\xef\xbb\xbf{}", "not valid JSON"),
+        (b'{"a": "\xff"}', "not valid JSON"),
+        (b'{"hooks": {}, "hooks": {}}', "key twice"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"[]", "not an object"),
+        (b'{"hooks": []}', "`hooks` are not an object"),
+        (b'{"hooks": null}', "`hooks` are not an object"),
+        (b'{"hooks": {"Stop": {}}}', "not an array"),
+        (b'{"hooks": {"Other": "x"}}', "not an array"),
+        (b" " * ((1 << 20) + 1), "too large"),
+    ]
+    for data, why in cases:
+        with case(f"{data!r:.40}"):
+            hooks = hooks_of(user)
+            hooks.file.write_bytes(data)
+            left_alone(hooks, why)
+
+
+def link(path: Path) -> None:
+    """Make a link."""
+    path.with_name("target").write_text("{}")
+    path.symlink_to("target")
+
+
+def second_name(path: Path) -> None:
+    """Make a file with two names."""
+    path.write_text("{}")
+    os.link(path, path.with_name("other"))
+
+
+def test_a_file_of_another_kind_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link, a file with another name, a FIFO, a folder and a file of another user are not replaced."""
+    makes: dict[str, tuple[Callable[[Path], Any], str]] = {
+        "link": (link, "is a link"),
+        "dangling": (lambda path: path.symlink_to("gone"), "is a link"),
+        "second name": (second_name, "another name"),
+        "fifo": (os.mkfifo, "not a regular file"),
+        "folder": (os.mkdir, "not a regular file|directory"),
+    }
+    for name, (make, why) in makes.items():
+        with case(name):
+            hooks = hooks_of(user_in(tmp_path / name))
+            make(hooks.file)
+            left_alone(hooks, why)
+    # The form of another version of Cursor's file may be another one.
+    hooks = hooks_of(user_in(tmp_path / "cursor"), CURSOR)
+    hooks.file.write_text('{"version": 2, "hooks": {}}')
+    left_alone(hooks, "version is not 1")
+    # Neither file of a foreign extension of the same name is replaced or deleted.
+    for name in ("gemini-extension.json", "hooks/hooks.json"):
+        with case(name):
+            user = user_in(tmp_path / name)
+            path = user / ".gemini/extensions/agentwatch" / name
+            path.parent.mkdir(parents=True)
+            path.write_text('{"name": "agentwatch", "hooks": {"x": [{"hooks": [{"command": "mine"}]}]}}')
+            hooks = hooks_of(user, GEMINI)
+            for act in (hooks.installing, hooks.removing):
+                with pytest.raises(Fault, match="not from agentwatch"):
+                    act()
+    # A file of another user is not read either.
+    hooks = hooks_of(user_in(tmp_path / "user"))
+    hooks.file.write_text("{}")
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    left_alone(hooks, "another user")
+
+
+def test_where_nothing_can_be_installed_nothing_is(user: Path) -> None:
+    """Installing needs the agent's folder, and a file in place of a folder is not an extension."""
+    (user / ".codex").rmdir()
+    hooks = hooks_of(user)
+    with pytest.raises(Fault, match="never started"):
+        hooks.installing()
+    assert hooks.removing() == []
+    assert not hooks.status().is_there
+    (user / ".gemini/extensions").write_text("")
+    hooks = hooks_of(user, GEMINI)
+    assert hooks.status()[2:4] == (0, 0)
+    assert hooks.removing() == []
+    with pytest.raises(OSError, match="extensions"):
+        hooks.install(hooks.installing())
+    assert (user / ".gemini/extensions").read_text() == ""
+
+
+# A JSON document is changed at one place, and all the rest keeps its form.
+
+DOCUMENT = """{
+    "b" :  [1.0e2,2 , "\\u00e4\\/"],
+\t"a": { "x": [ {"k": 1} ], "empty": [ ], "none": {} },
+    "last": [
+        {"one": 1},
+        {
+            "two": 2
+        }
+    ]
+}
+"""
+
+
+PLACES: list[tuple[list[str | int], str]] = [
+    (["b", 3], 'e4\\/", {"v": 7}]'),
+    (["a", "new"], '"none": {}, "new": {"v": 7} }'),
+    (["a", "x", 1], '[ {"k": 1}, {"v": 7} ]'),
+    (["a", "empty", 0], '"empty": [\n\t    {\n\t        "v": 7\n\t    }\n\t]'),
+    (["a", "none", "k"], '"none": {\n\t    "k": {\n\t        "v": 7\n\t    }\n\t}'),
+    (["last", 2], '        },\n        {\n            "v": 7\n        }\n    ]\n'),
+    (["new"], '    ],\n    "new": {\n        "v": 7\n    }\n}\n'),
+]
+
+
+def test_a_value_is_added_in_the_form_of_its_neighbours() -> None:
+    """Indentation, spaces and line ends are those that are there, and nothing else changes."""
+    for newline in ("\n", "\r\n"):
+        for path, piece in PLACES:
+            with case(f"{newline!r}, {path}"):
+                text = DOCUMENT.replace("\n", newline)
+                new = added(text, path, {"v": 7})
+                assert piece.replace("\n", newline) in new
+                assert new.count("\r") == (new.count("\n") if newline == "\r\n" else 0)
+                at: Any = json.loads(new)
+                for key in path:
+                    at = at[key]
+                assert at == {"v": 7}
+                assert json.loads(removed(new, path)) == json.loads(text)
+                if piece.count("[\n") + piece.count("{\n\t") == 0:
+                    assert removed(new, path) == text
+
+
+def test_a_document_in_one_line_stays_in_one_line() -> None:
+    """A document without indentation gets none, and what is not JSON is an error."""
+    for text in ("{}", " { } ", '{"a":{}}', "{\n}"):
+        with case(text):
+            new = added(text, ["k"], [1])
+            assert json.loads(new) == {**json.loads(text), "k": [1]}
+            assert new.count("\n") <= text.count("\n")
+    for text in ("", "{", "{} {}", '{"a":1,"a":2}', "{'a':1}", '{"a":NaN}', "[" * 100_000):
+        with case(f"{text:.20}"), pytest.raises(ValueError, match=r"."):
+            checked(text)
+
+
+def some_value(source: random.Random, depth: int = 0) -> Any:
+    """Return a random JSON value."""
+    kind = source.randrange(5 if depth < 3 else 3)
+    if kind < 3:
+        return source.choice([None, True, 1, -2.5, "", 'a"]}[{,:', "ä\\ \n", "x"])
+    size = source.randrange(4)
+    if kind == 3:
+        return [some_value(source, depth + 1) for _ in range(size)]
+    return {f'k,"{number}': some_value(source, depth + 1) for number in range(size)}
+
+
+def containers(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Any]]:
+    """Return all arrays and objects in a value, with the path of each."""
+    if not isinstance(value, dict | list):
+        return []
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    inner = [found for key, each in members for found in containers(each, (*path, key))]
+    return [(path, value), *inner]
+
+
+def test_any_document_keeps_its_other_values() -> None:
+    """Whatever is added anywhere is there, and is the only difference; removing it is the way back."""
+    for seed in range(200):
+        with case(f"seed {seed}"):
+            source = random.Random(seed)
+            value = {"r": some_value(source), "s": [some_value(source)]}
+            indent = source.choice([None, 1, 2, "\t"])
+            text = json.dumps(value, indent=indent, ensure_ascii=source.random() < 0.5)
+            path, container = source.choice(containers(value))
+            key: str | int = "new" if isinstance(container, dict) else len(container)
+            new = added(text, [*path, key], {"v": [1]})
+            if isinstance(container, dict):
+                container["new"] = {"v": [1]}
+            else:
+                container.append({"v": [1]})
+            assert json.loads(new) == value
+            assert list(json.loads(new)) == list(value)
+            assert removed(new, [*path, key]) == text

@@ -48,8 +48,7 @@ WORDS: list[tuple[str, bool]] = [
 
 def test_a_filter_matches_all_of_its_words() -> None:
     """Each word is sought in the names, the title and the activity; a word with a colon in its field. Blanks
-    do not filter. `failed` selects both; other states are selected by their own names only.
-    """
+    do not filter. `failed` selects both; other states are selected by their own names only."""
     for text, is_match in WORDS:
         with case(text):
             matches = row_filter(text)
@@ -113,8 +112,7 @@ def test_fields_are_compared() -> None:
 
 def test_a_filter_selects_what_is_known_before_a_mistake() -> None:
     """A session without a number is selected neither by a term about it nor by its opposite. A mistake is
-    named, and the words before it select sessions.
-    """
+    named, and the words before it select sessions."""
     for text in ("limit<50%", "calls>0", "-calls>0", "context<50%", "age>1s", "duration<1h"):
         with case(text):
             matches = row_filter(text)
@@ -132,8 +130,7 @@ def test_a_filter_selects_what_is_known_before_a_mistake() -> None:
 
 def test_the_bar_offers_every_field() -> None:
     """Fields, states and the names of the sessions are offered. Each field has an example that can be
-    compared with a row.
-    """
+    compared with a row."""
     cases: list[tuple[str, list[str]]] = [
         ("ag", ["agent:", "age>"]),
         ("agent:c", ["agent:claude", "agent:codex"]),

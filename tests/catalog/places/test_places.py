@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -10,8 +12,19 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import orjson
 import pytest
 
+from agentwatch.agents.description_files import (
+    first_text,
+    folder_in,
+    id_in,
+    json_object,
+    name_in,
+    text_in,
+    time_in,
+    yaml_texts,
+)
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.places import Folder, Kind
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
@@ -19,7 +32,7 @@ from agentwatch.catalog import places
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Candidates, Places, entries_of, own_folder
 from agentwatch.session.session import Session
 from tests.builders.machine.captured import CURSOR_ID
-from tests.builders.machine.fake import AGENTS, NEWEST_MS, fake_machine, save
+from tests.builders.machine.fake import AGENTS, NEWEST_MS, FakeMachine, fake_machine, save
 from tests.builders.machine.made import Story
 from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
 from tests.conftest import case
@@ -387,3 +400,205 @@ def test_the_newest_folders_come_first(tmp_path: Path) -> None:
     put(registry / "18.json", '{"cwd": 3}')
     put(registry / "18.key", '{"cwd": "/other"}')
     assert [found.key for found in next(places_of(machine).first())] == [("claude", STORY.id)]
+
+
+# A chat of Gemini has the id that its first line names, and the working directory of its folder.
+
+HEAD = '{"sessionId":"70a6e3dc-0c3d","startTime":"2026-11-21T23:08:36.377Z"}\n'
+CHAT = "chats/session-2026-11-21T23-08-70a6e3dc"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> FakeMachine:
+    """Return a machine without sessions."""
+    return fake_machine(tmp_path, with_captures=False)
+
+
+@pytest.fixture
+def tmp(machine: FakeMachine) -> Path:
+    """Return Gemini's folder of sessions."""
+    return machine.home / ".gemini/tmp"
+
+
+def projects(tmp: Path, **slugs: str) -> None:
+    """Write the directory of each slug."""
+    put(tmp.parent / "projects.json", orjson.dumps({"projects": slugs}).decode())
+
+
+def test_two_forms_of_a_chat_are_one_session(machine: FakeMachine, tmp: Path) -> None:
+    """An old document and the lines in which it went on have one id; the lines are read."""
+    put(tmp / f"p/{CHAT}.json", '{\n  "kind": "chat",\n  "sessionId" : "70a6e3dc-0c3d",\n  "messages": []}')
+    places = places_of(machine)
+    ((key, found),) = all_found(places).items()
+    assert (key, found.reach) == (("gemini", "70a6e3dc-0c3d"), Reach.STORE)
+    put(tmp / f"p/{CHAT}.jsonl", HEAD)
+    (found,) = places.refresh(PASS_S).found
+    assert (found.key, found.reach, found.path.suffix) == (key, Reach.LINES, ".jsonl")
+    (tmp / f"p/{CHAT}.jsonl").unlink()
+    (found,) = places.refresh(2 * PASS_S).found
+    assert (found.key, found.path.suffix) == (key, ".json")
+
+
+def test_a_chat_that_grows_keeps_its_id(machine: FakeMachine, tmp: Path) -> None:
+    """Only a file that was replaced is read again; a chat without an id has the name of its file."""
+    path = put(tmp / f"p/{CHAT}.jsonl", HEAD)
+    places = places_of(machine)
+    all_found(places)
+    key = ("gemini", "70a6e3dc-0c3d")
+    path.write_text(HEAD.replace("70a6", "80a6") + HEAD)
+    assert [each.key for each in places.check([key]).found] == [key]
+    other = put(tmp / "other", HEAD.replace("70a6", "90a6"))
+    os.replace(other, path)
+    changes = places.check([key])
+    assert [each.id for each in changes.found] == ["90a6e3dc-0c3d"]
+    assert changes.vanished == [key]
+    # Its first line may be torn, too long or hostile.
+    heads = (
+        "",
+        "{",
+        '{"sessionId":3}',
+        '{"sessionId":"a/b"}',
+        '{"sessionId":"a\\u001bb"}',
+        " " * 5000 + HEAD,
+    )
+    path.unlink()
+    for number, head in enumerate(heads):
+        put(tmp / f"p/chats/session-{number}.jsonl", head)
+    assert set(found_in(machine)) == {("gemini", f"session-{number}") for number in range(len(heads))}
+
+
+def test_the_working_directory_is_that_of_the_folder(machine: FakeMachine, tmp: Path) -> None:
+    """It is in the folder, or beside all folders; an old folder has the hash of it as its name."""
+    projects(tmp, **{"/by-slug": "slug", "/hashed": "new", "relative": "bad"})
+    old = hashlib.sha256(b"/hashed").hexdigest()
+    put(tmp / "rooted/.project_root", "/rooted\n")
+    for folder in ("slug", old, "new", "bad", "rooted", "none"):
+        put(tmp / f"{folder}/chats/session-{folder}.jsonl")
+    cwds = {each.id.removeprefix("session-"): each.metadata.cwd for each in found_in(machine).values()}
+    assert cwds == {
+        "slug": "/by-slug",
+        old: "/hashed",
+        "new": "/hashed",
+        "bad": None,
+        "rooted": "/rooted",
+        "none": None,
+    }
+
+
+def test_a_working_directory_may_become_known_later(machine: FakeMachine, tmp: Path) -> None:
+    """It is asked for again when the chat changes; a subagent lies in a folder with the id of its session."""
+    clock = Clock()
+    path = put(tmp / f"p/{CHAT}.jsonl", HEAD)
+    places = places_of(machine)
+    ((key, found),) = all_found(places).items()
+    assert found.metadata.cwd is None
+    projects(tmp, **{"/w": "p"})
+    path.write_text(HEAD * 2)
+    (found,) = places.check([key]).found
+    assert found.metadata.cwd == "/w"
+    projects(tmp, **{"/other": "p"})
+    put(tmp / "p/chats/session-2.jsonl")
+    (found,) = places.refresh(clock.after(PASS_S)).found
+    assert found.metadata.cwd == "/w"
+    put(tmp / "p/chats/70a6e3dc-0c3d/abc.jsonl", HEAD)
+    assert found_in(machine)["gemini", "abc"].parent == "70a6e3dc-0c3d"
+    assert {each.metadata.cwd for each in found_in(machine).values()} == {"/other"}
+
+
+# The files beside sessions are read as far as they can be understood.
+
+WORKSPACES = [
+    (b"name: Say hello\ncwd: /w\n", {"name": "Say hello", "cwd": "/w"}),
+    (b"name: 'It''s done'\n", {"name": "It's done"}),
+    (b'name: "a \\"b\\" \\u00e9"\n', {"name": 'a "b" é'}),
+    (b'name: "torn\n', {"name": '"torn'}),
+    (b"name: 'torn\nother: '\n", {"name": "'torn", "other": "'"}),
+    (b"name: |-\n  one\n  two\ncwd: /w", {"name": "one two", "cwd": "/w"}),
+    (b"name: a long text\n  that goes on\n\ncwd: /w\n", {"name": "a long text that goes on", "cwd": "/w"}),
+    (b"name: a: b\n", {"name": "a: b"}),
+    (b"name: null\ncwd: ~\nbranch:\n", {}),
+    (b"name:\n  - one\n", {"name": "- one"}),
+    (b"name: \xff\n", {"name": "�"}),
+    (b"one", {}),
+    (b"  indented: first\nname: x\n", {"name": "x"}),
+    (b"", {}),
+]
+
+
+def test_the_texts_of_a_workspace_are_read() -> None:
+    """A text may have quotes, and may go on in indented lines."""
+    for data, texts in WORKSPACES:
+        with case(data):
+            assert yaml_texts(data) == texts
+
+
+def test_a_document_is_read_in_part_or_not_at_all(tmp_path: Path) -> None:
+    """Its first 1,000 lines count. Neither has a path that no file can have, nor a folder."""
+    texts = yaml_texts(b"".join(b"key%d: x\n" % number for number in range(5000)))
+    assert len(texts) == 1000
+    for path in (tmp_path / "gone", tmp_path, "a\0b"):
+        assert json_object(str(path)) == {}
+        assert first_text(str(path), "id") == ""
+
+
+def test_a_file_is_read_as_far_as_it_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file may be gone or unreadable; half an emoji in a title is replaced."""
+    # An agent that cuts a title inside an emoji writes half a surrogate pair, which U+FFFD replaces.
+    path = tmp_path / "x"
+    path.write_bytes(b'{"title": "a\\ud83d", "cwd": "/w"}')
+    assert json_object(str(path)) == {"title": "a\N{REPLACEMENT CHARACTER}", "cwd": "/w"}
+    path.write_bytes(b"{" * 5000)
+    assert json_object(str(path)) == {}
+    # It is looked for in the first 4 KiB; an escaped text is left out. A text, a name, an id and a folder are
+    # texts.
+    path.write_bytes(b'{"a": {"id" : "one"}, "id": "two"}')
+    assert first_text(str(path), "id") == "one"
+    assert first_text(str(path), "other") == ""
+    path.write_bytes(b'{"id": "a\\nb"}')
+    assert first_text(str(path), "id") == ""
+    for value in (None, 3, True, b"x", ["x"], {"x": "y"}, ""):
+        with case(value):
+            assert text_in(value) == ""
+            assert name_in(value) is None
+            assert id_in(value) is None
+            assert folder_in(value) is None
+    # A file that can be opened may not be readable.
+    path.write_bytes(b"{}")
+
+    def fail(*_: object) -> bytes:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "pread", fail)
+    assert json_object(str(path)) == {}
+
+
+def test_a_folder_is_an_absolute_path() -> None:
+    """A path of Windows counts too."""
+    cases: list[tuple[str, str | None]] = [
+        ("/w", "/w"),
+        ("C:\\w", "C:\\w"),
+        ("\\\\host\\w", "\\\\host\\w"),
+        ("w", None),
+        ("/" * 5000, None),
+    ]
+    for value, folder in cases:
+        with case(f"{value:.40}"):
+            assert folder_in(value) == folder
+    assert folder_in("/a\0b") is None
+
+
+def test_a_time_is_a_positive_number() -> None:
+    """Of a fraction of a millisecond, the whole ones count."""
+    cases: list[tuple[object, int | None]] = [
+        (5, 5),
+        (5.7, 5),
+        (0, None),
+        (-1, None),
+        (1e300, None),
+        (True, None),
+        ("5", None),
+    ]
+    for value, ms in cases:
+        with case(value):
+            assert time_in(value) == ms
+    assert time_in(float("nan")) is None

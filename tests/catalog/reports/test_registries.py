@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -15,14 +16,17 @@ import pytest
 from agentwatch.agents.description_files import own_files, stamp_of
 from agentwatch.agents.places import Stamp
 from agentwatch.agents.session_entry import Key
-from agentwatch.agents.state_report import Life, State
+from agentwatch.agents.state_report import Life, State, StateReport
+from agentwatch.catalog import reports
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.reports import Registries
+from agentwatch.catalog.reports import HookLogs, OwnRecordings, Registries
 from agentwatch.catalog.session_status import Ground
 from agentwatch.catalog.status import counted, looked
+from agentwatch.recording.store import open_regular
 from agentwatch.sources.proc import Proc
 from tests.builders.machine.fake import save
 from tests.builders.machine.made import Story, id_of
+from tests.catalog.started_agents import started
 from tests.conftest import case
 from tests.harness.codex_server import APPROVAL, BROKEN, IDLE, WORKS, codex_server
 
@@ -258,3 +262,337 @@ def test_a_fresh_file_may_change_unseen() -> None:
     for age_ns, is_settled in ((10**9, True), (0, False), (-(10**10), True)):
         with case(age_ns):
             assert Stamp(1, time.time_ns() - age_ns, 1).is_settled is is_settled
+
+
+# The last lines of a hook's log say what the agent does.
+
+
+class Logs:
+    """A folder of logs, and its reader."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.reader = HookLogs(folder, os.geteuid())
+        self.now = 1.0
+
+    def log(self, session_id: str, *events: str, agent: str = "codex") -> Path:
+        """Append events to the log of a session, 1 ms after each other from the count of its lines on."""
+        path = self.folder / agent / f"{session_id}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        first = path.read_bytes().count(b"\n") if path.exists() else 0
+        with path.open("a") as file:
+            for at_ms, event in enumerate(events, first):
+                file.write(json.dumps({"event": event, "tool": "shell", "at_ms": at_ms}) + "\n")
+        return path
+
+    def reported(self, after: float = 0.5) -> dict[str, StateReport]:
+        """Return what is said half a second later, by the session's id."""
+        self.now += after
+        self.reader.refresh(self.now)
+        return {key[1]: reported for key, reported in self.reader.reported.items()}
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Logs:
+    """Return an empty folder of logs."""
+    return Logs(tmp_path / "hooks")
+
+
+def test_each_event_is_a_state(tmp_path: Path) -> None:
+    """The last event says the state, but not that the agent still runs."""
+    states = {
+        "PermissionRequest": (State.ASKS, "permission"),
+        "UserPromptSubmit": (State.WORKING, ""),
+        "PreToolUse": (State.WORKING, ""),
+        "PostToolUse": (State.WORKING, ""),
+        "beforeShellExecution": (State.WORKING, ""),
+        "Stop": (State.YOUR_TURN, ""),
+        "stop": (State.YOUR_TURN, ""),
+    }
+    for number, (event, expected) in enumerate(states.items()):
+        with case(event):
+            logs = Logs(tmp_path / f"{number}")
+            logs.log("a", "UserPromptSubmit", "Stop", "PreToolUse", "SessionStart")
+            logs.log("a", event)
+            reported = logs.reported()["a"]
+            assert (reported.agent, reported.life, reported.pid) == ("codex", Life.UNKNOWN, None)
+            assert (reported.state, reported.about) == expected
+
+
+def test_a_state_began_with_its_first_event(logs: Logs) -> None:
+    """Tools that follow each other do not begin a new state; the end of a session takes it back."""
+    logs.log("a", "Stop", "UserPromptSubmit", "PreToolUse", "Notification", "PostToolUse")
+    assert logs.reported()["a"].since_ms == 1
+    logs.log("a", "PermissionRequest")
+    assert logs.reported()["a"].since_ms == 5
+    for event in ("SessionEnd", "sessionEnd"):
+        logs.log("a", event)
+        assert logs.reported() == {}
+        logs.log("a", "sessionStart", "stop")
+        assert logs.reported()["a"].state is State.YOUR_TURN
+
+
+def test_only_what_has_changed_is_read(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that has not changed is not opened again."""
+    logs.log("a", "UserPromptSubmit")
+    logs.log("b", "UserPromptSubmit", agent="gemini")
+    assert logs.reported().keys() == {"a", "b"}
+    opened: list[Path] = []
+    original = open_regular
+
+    def noted(path: Path) -> int:
+        opened.append(path)
+        return original(path)
+
+    monkeypatch.setattr(reports, "open_regular", noted)
+    assert not logs.reader.refresh(logs.now + 0.5)
+    assert not logs.reader.refresh(logs.now + 20)
+    assert opened == []
+    path = logs.log("b", "afterAgent", agent="gemini")
+    assert logs.reported()["b"].state is State.YOUR_TURN
+    assert opened == [path]
+
+
+def test_new_and_removed_logs_are_found(logs: Logs) -> None:
+    """A log that is new or removed is found in the next full reading."""
+    assert logs.reported() == {}
+    path = logs.log("a", "UserPromptSubmit")
+    assert logs.reported() == {}
+    assert logs.reported(5.0).keys() == {"a"}
+    path.unlink()
+    assert logs.reported(5.1) == {}
+
+
+def test_only_the_end_of_a_log_is_read(logs: Logs) -> None:
+    """Of a long log the last 4 KiB count, without a line that is cut or not complete yet."""
+    path = logs.log("a", "PermissionRequest", *["UserPromptSubmit"] * 1000)
+    with path.open("a") as file:
+        file.write('{"event":"PermissionRequest","at_ms":1')
+    reported = logs.reported()["a"]
+    assert reported.state is State.WORKING
+    assert reported.since_ms is not None
+    assert reported.since_ms > 900
+
+
+def test_strange_lines_say_nothing(tmp_path: Path) -> None:
+    """A line that is not an event is left out; an invalid time is unknown."""
+    events = (
+        "",
+        "x",
+        "[]",
+        "7",
+        '{"event":7}',
+        '{"event":null}',
+        '{"at_ms":1}',
+        '{"event":{"a":[]}}',
+        "\xff",
+    )
+    for number, line in enumerate(events):
+        with case(line):
+            logs = Logs(tmp_path / f"{number}")
+            path = logs.log("a", "Stop")
+            with path.open("ab") as file:
+                file.write(line.encode("latin-1") + b"\n")
+            assert logs.reported()["a"].state is State.YOUR_TURN
+            with path.open("a") as file:
+                file.write('{"event":"PreToolUse","at_ms":[]}\n')
+            reported = logs.reported()["a"]
+            assert (reported.state, reported.since_ms) == (State.WORKING, None)
+
+
+def test_no_link_is_followed(logs: Logs) -> None:
+    """Links and other files than logs are not read."""
+    logs.log("a", "Stop")
+    (logs.folder / "codex" / "link.log").symlink_to(logs.folder / "codex" / "a.log")
+    (logs.folder / "linked").symlink_to(logs.folder / "codex")
+    (logs.folder / "codex" / "notes.txt").touch()
+    (logs.folder / "file").touch()
+    os.mkfifo(logs.folder / "codex" / "fifo.log")
+    assert logs.reported().keys() == {"a"}
+
+
+def test_a_log_that_vanishes_while_it_is_read(logs: Logs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log that cannot be opened or read says nothing."""
+    logs.log("a", "Stop")
+
+    def gone(path: Path) -> int:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(reports, "open_regular", gone)
+    assert logs.reported() == {}
+    monkeypatch.setattr(reports, "open_regular", lambda path: os.open(path.parent, os.O_RDONLY))
+    logs.log("a", "Stop")
+    assert logs.reported() == {}
+
+
+def test_the_logs_that_changed_last_count(logs: Logs) -> None:
+    """At most 256 logs are read, the newest."""
+    for number in range(260):
+        path = logs.log(f"s{number}", "Stop")
+        os.utime(path, (number, number))
+    assert list(logs.reported()) == [f"s{number}" for number in range(259, 3, -1)]
+
+
+# The own recordings that are being written are known exactly.
+
+LIVE_AGENT: dict[str, object] = {"command": ["claude"], "cwd": "/repo", "ended_ms": None, "exit_code": None}
+
+
+class Recordings:
+    """A folder of recordings, and its reader."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.reader = OwnRecordings(folder, os.geteuid())
+        self.now = 1.0
+
+    def record(self, stem: str, **process: object) -> Path:
+        """Create a recording; with fields, also the file that describes its process."""
+        self.folder.mkdir(exist_ok=True)
+        path = self.folder / f"{stem}.ndjson"
+        path.touch()
+        if process:
+            path.with_suffix(".json").write_text(json.dumps({**LIVE_AGENT, **process}))
+        return path
+
+    def reported(self, after: float = 0.5) -> dict[str, StateReport]:
+        """Return what is said half a second later, by the stem."""
+        self.now += after
+        self.reader.refresh(self.now)
+        return {key[1]: reported for key, reported in self.reader.reported.items()}
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Recordings:
+    """Return a folder that does not exist yet."""
+    return Recordings(tmp_path / "sessions")
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the lock of a recording, as the process that writes it does."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def test_a_recording_is_live_while_it_is_written(recordings: Recordings) -> None:
+    """A recording is live while its lock is held; links and other files are not recordings."""
+    assert recordings.reported() == {}
+    path = recordings.record("one")
+    recordings.record("two")
+    (recordings.folder / "link.ndjson").symlink_to(path)
+    (recordings.folder / "notes.txt").touch()
+    # An agent that has ended is not live, though another process still holds the lock.
+    ended = recordings.record("ended", pid=os.getpid(), started_ms=1, exit_code=0)
+    with held(path), held(ended):
+        assert recordings.reported() == {"one": StateReport("agentwatch", "one", Life.LIVE)}
+        assert not recordings.reader.refresh(recordings.now)
+    assert recordings.reported() == {}
+
+
+def test_a_recording_that_cannot_be_opened_has_ended(
+    recordings: Recordings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recording that vanishes while it is read is not live."""
+
+    def gone(path: Path) -> int:
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(reports, "open_regular", gone)
+    with held(recordings.record("one")):
+        assert recordings.reported() == {}
+
+
+@pytest.mark.slow
+def test_the_process_of_a_recording_is_known(recordings: Recordings, tmp_path: Path) -> None:
+    """The process that `run` has started keeps its recording live, also when the monitor was killed."""
+    began_ms = int(time.time() * 1000)
+    with started(["claude"], tmp_path) as process:
+        recordings.record("one", pid=process.pid, started_ms=began_ms)
+        recordings.record("past", pid=process.pid, started_ms=1000)
+        reported = recordings.reported()
+        assert reported == {
+            "one": StateReport("agentwatch", "one", Life.LIVE, process.pid, began_ms=began_ms, runs="claude")
+        }
+        process.kill()
+        process.wait()
+        assert recordings.reported() == {}
+
+
+def test_an_ended_recording_is_read_once(recordings: Recordings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recording that has ended is not opened again until it has changed."""
+    path = recordings.record("one")
+    settled = path.parent.stat().st_mtime - 10
+    os.utime(path.parent, (settled, settled))
+    assert recordings.reported() == {}
+    opened: list[Path] = []
+    original = open_regular
+
+    def noted(path: Path) -> int:
+        opened.append(path)
+        return original(path)
+
+    monkeypatch.setattr(reports, "open_regular", noted)
+    with held(path):
+        assert recordings.reported() == {}
+        assert recordings.reported(70.0) == {}
+        assert opened == []
+        path.write_text("more")
+        assert recordings.reported(70.0).keys() == {"one"}
+
+
+def test_recordings_are_removed(recordings: Recordings) -> None:
+    """A recording that is removed while it is written is no longer live."""
+    path = recordings.record("one")
+    other = recordings.record("two")
+    with held(path), held(other):
+        assert recordings.reported().keys() == {"one", "two"}
+        path.unlink()
+        assert recordings.reported().keys() == {"two"}
+    assert recordings.reported() == {}
+    with held(other):
+        other.unlink()
+        recordings.folder.rmdir()
+        assert recordings.reported() == {}
+
+
+def test_many_recordings_are_read_200_at_a_time(recordings: Recordings) -> None:
+    """The newest recordings are read first, and the others with the next steps."""
+    paths = [recordings.record(f"2026-{number:03}") for number in range(405)]
+    with held(paths[0]), held(paths[404]):
+        assert recordings.reported().keys() == {"2026-404"}
+        assert recordings.reported().keys() == {"2026-404"}
+        assert recordings.reported().keys() == {"2026-404", "2026-000"}
+
+
+def test_without_locks_a_pipe_that_grows_may_be_written(
+    recordings: Recordings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On NFS nobody says so: a pipe that grew lately is not known to run, and one that did not has ended."""
+    grown, old = recordings.record("grown"), recordings.record("old")
+    os.utime(old, (1, 1))
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    with held(grown), monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", refuse)
+        assert recordings.reported() == {"grown": StateReport("agentwatch", "grown", Life.UNKNOWN)}
+        os.utime(grown, (1, 1))
+        assert recordings.reported() == {}
+
+
+def test_the_command_names_the_agent_before_the_first_line(recordings: Recordings) -> None:
+    """The agent, and whether it answers one prompt, are read from the command that `run` has started."""
+    cases: dict[str, tuple[list[object], str, bool | None]] = {
+        "one": (["/opt/bin/codex", "exec", "--json", "x" * 10**6], "codex", True),
+        "several": (["claude", "-p", "--input-format", "stream-json"], "claude", False),
+        "other": (["make", "test"], "", None),
+        "odd": ([7, {}], "", None),
+    }
+    for stem, (command, runs, has_one_prompt) in cases.items():
+        recordings.record(stem, command=command, pid=os.getpid(), started_ms=int(time.time() * 1000))
+        with case(stem), held(recordings.folder / f"{stem}.ndjson"):
+            reported = recordings.reported(after=100.0)[stem]
+            assert (reported.runs, reported.has_one_prompt) == (runs, has_one_prompt)

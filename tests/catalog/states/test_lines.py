@@ -66,8 +66,7 @@ def call(session: Played) -> None:
 
 def test_codex_asks_until_the_command_has_a_process_and_may_fail() -> None:
     """Codex writes the call, but neither the question nor the answer. Codex writes `task_complete` after an
-    error too, with the error in it.
-    """
+    error too, with the error in it."""
     session = codex()
     assert session.after(3)[:2] == (State.WORKING, Ground.INFERRED)
     call(session)

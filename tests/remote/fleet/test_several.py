@@ -12,8 +12,7 @@ import pytest
 from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.row import Row
-from agentwatch.catalog.watched import Watched
+from agentwatch.catalog.row import Row, Watched
 from agentwatch.remote import lists
 from agentwatch.remote.engine import RemoteError, StoredCard
 from agentwatch.remote.lists import Several

@@ -19,10 +19,9 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.files import resource
-from agentwatch.catalog.row import Row
+from agentwatch.catalog.row import Row, Rows, Watched
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.session_status import LIVE, UNKNOWN
-from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.keys import SESSION, SESSIONS

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import State
 from agentwatch.catalog.hiding import key_of, name_of
-from agentwatch.catalog.row import Row
+from agentwatch.catalog.row import Row, Rows
 from agentwatch.catalog.session_status import LIVE, Ground
-from agentwatch.catalog.watched import Rows
 from agentwatch.recording.alarms import rule_words
 from agentwatch.recording.remembered import Choices
 from agentwatch.text.safe import SafeText, cut, safe_line

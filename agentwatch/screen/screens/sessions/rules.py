@@ -13,9 +13,8 @@ from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import OnSetting, SessionRule
-from agentwatch.catalog.row import Row
+from agentwatch.catalog.row import Row, Rows
 from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, SessionStatus
-from agentwatch.catalog.watched import Rows
 from agentwatch.rules.alarms.events import ENDED, FAILED, HIT, LIMIT, NEEDS_YOU, Event
 from agentwatch.rules.alarms.session_join import JoinedSession
 from agentwatch.rules.alarms.tripwire import Tripwire, tripwire

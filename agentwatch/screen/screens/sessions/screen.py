@@ -21,9 +21,8 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.catalog.hiding import archive
 from agentwatch.catalog.listing import Listing
-from agentwatch.catalog.row import Row
+from agentwatch.catalog.row import Row, Rows
 from agentwatch.catalog.session_status import LIVE
-from agentwatch.catalog.watched import Rows
 from agentwatch.recording.saved_sessions import MOST_NAME, delete_session, rename_session, session_size
 from agentwatch.screen.keys import bindings, bound_keys, key_label
 from agentwatch.screen.screens.session.dialogs import IS_OFF, InterruptDialog, KeyDialog

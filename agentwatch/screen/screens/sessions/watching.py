@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.row import Row, changed_rows
+from agentwatch.catalog.row import Row, Rows, Watched, changed_rows
 from agentwatch.catalog.row_counts import Publisher
-from agentwatch.catalog.watched import Rows, Watched
 from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:

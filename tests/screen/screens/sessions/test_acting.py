@@ -64,10 +64,8 @@ async def typed(stage: HomeStage, prompt: str = PROMPT) -> ContinueDialog:
 
 
 async def test_what_was_shown_is_run_by_a_process_of_its_own(tmp_path: Path, home: Path, work: Path) -> None:
-    """The first enter shows the command, the second one runs it, in a process without a terminal.
-
-    The permissions are those of the session; `m` chooses narrower ones, and returns to these.
-    """
+    """The first enter shows the command, the second one runs it, in a process without a terminal. The
+    permissions are those of the session; `m` chooses narrower ones, and returns to these."""
     program = Program(tmp_path / "bin", "claude", stream(cwd=str(work)), does="sleep 0.3")
     async with at_home([ended(claude_session(str(work), permissionMode="default"))], config=ALLOWED) as stage:
         await typed(stage)

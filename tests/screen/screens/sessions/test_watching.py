@@ -10,9 +10,9 @@ import pytest
 
 from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
+from agentwatch.catalog.row import Rows
 from agentwatch.catalog.row_counts import status_counts
 from agentwatch.catalog.status import read_status
-from agentwatch.catalog.watched import Rows
 from agentwatch.screen.screens.sessions import watching
 from agentwatch.screen.screens.sessions.watching import Report, Watching
 from tests.builders.home.home_app import NOW_MS, row
