@@ -246,7 +246,7 @@ class ContentsSearch:
         self.skipped = 0
         """How many were not searched, or not to their end: they cannot be read, are too large, or are on
         another machine."""
-        self._steps = self._search(needle, sorted(rows, key=_age))
+        self._steps = self._search(needle, sorted(rows, key=lambda row: -row.last_ms))
 
     def advance(self, seconds: float) -> list[Hit]:
         """Search on for a time, and return what was found meanwhile. After `seconds`, no other piece of 1 MiB
@@ -296,7 +296,3 @@ class ContentsSearch:
                     yield hits
         except OSError:
             self.skipped += 1
-
-
-def _age(row: Row) -> int:
-    return -row.last_ms

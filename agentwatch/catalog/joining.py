@@ -397,7 +397,10 @@ class Joins:
         """Read the processes. The sessions are due again if what they are joined by has changed."""
         self._processes.refresh(now_ms / 1000)
         agents = self._processes.agents
-        identities = {pid: _identity(process) for pid, process in agents.items()}
+        identities: dict[int, tuple[object, ...]] = {
+            pid: (each.began, each.cwd, each.arguments, each.open_paths, each.opened_ms)
+            for pid, each in agents.items()
+        }
         if identities != self._identities:
             self.is_due, self._identities, self._least = True, identities, least_changes(agents.values())
 
@@ -455,7 +458,3 @@ class Joins:
 
     def _may_run(self, session: Tracked, now_ms: int) -> bool:
         return now_ms - session.seen_ms < RECENT_MS or session.reported is not None or session.is_live
-
-
-def _identity(process: Process) -> tuple[object, ...]:
-    return process.began, process.cwd, process.arguments, process.open_paths, process.opened_ms

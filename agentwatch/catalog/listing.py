@@ -267,7 +267,7 @@ class Arrangement:
         return {fold: inside for fold, inside in folds.items() if len(inside) > 1}
 
     def _by_repository(self) -> Iterator[Line]:
-        self._tops.sort(key=self._by_group, reverse=True)
+        self._tops.sort(key=lambda row: (-_RANKS[row.group], self._order.in_group(row)), reverse=True)
         repos: dict[FoldId, list[Row]] = {}
         for row in self._tops:
             repos.setdefault(("repository", row.place, row.repo), []).append(row)
@@ -281,9 +281,6 @@ class Arrangement:
             yield FoldLine(_counted(named, rows), self._keys(rows), is_open, fold)
             if is_open:
                 yield from self._worktrees(fold, rows)
-
-    def _by_group(self, row: Row) -> tuple[int, tuple[int, int, Key]]:
-        return -_RANKS[row.group], self._order.in_group(row)
 
     def _worktrees(self, repo: FoldId, rows: Sequence[Row]) -> Iterator[Line]:
         """Yield the sessions of a repository; two or more of another worktree are folded below them."""

@@ -180,11 +180,7 @@ class Candidates:
             if session != self._reported.get(key):
                 self._reported[key] = session
                 found.append(session)
-        return Changes(sorted(found, key=_age), vanished)
-
-
-def _age(found: SessionEntry) -> int:
-    return -found.changed_ns
+        return Changes(sorted(found, key=lambda each: -each.changed_ns), vanished)
 
 
 def _joined(founds: list[SessionEntry]) -> SessionEntry:
@@ -366,7 +362,8 @@ class Tree:
         if now - self._polled.get(id(folder), -_POLL_S) < _POLL_S:
             return set()
         self._polled[id(folder)] = now
-        return set().union(*self._take(folder, self._stamps(folder, folder.files)))
+        stamps = ((name, stamp_of(os.path.join(folder.path, name), self._uid)) for name in folder.files)
+        return set().union(*self._take(folder, {name: stamp for name, stamp in stamps if stamp is not None}))
 
     def restat(self, candidate: Candidate) -> set[Key]:
         """Compare the files of one session."""
@@ -427,10 +424,6 @@ class Tree:
                 self._queue.append(each)
                 new.append(each)
         return new
-
-    def _stamps(self, folder: Folder, names: Iterable[str]) -> dict[str, Stamp]:
-        stamps = ((name, stamp_of(os.path.join(folder.path, name), self._uid)) for name in names)
-        return {name: stamp for name, stamp in stamps if stamp is not None}
 
     def _take(self, folder: Folder, files: dict[str, Stamp]) -> Iterator[set[Key]]:
         """Replace the files of a folder; yield the sessions that may have changed, newest first, in parts. A

@@ -446,7 +446,8 @@ class Processes:
             self._forget(gone)
         for pid in pids:
             known = self._stats.get(pid)
-            if not (is_full or known is None or pid in self._young or self._is_of_agent(pid, known)):
+            is_of_agent = pid in self._agents or (known is not None and known.parent in self._agents)
+            if not (is_full or known is None or pid in self._young or is_of_agent):
                 continue
             stat = self._proc.stat(pid)
             if stat is None:
@@ -460,9 +461,6 @@ class Processes:
             self._stats[pid] = stat
             if is_new or is_young or (known is not None and known.name != stat.name):
                 self._identify(pid, stat)
-
-    def _is_of_agent(self, pid: int, stat: Stat) -> bool:
-        return pid in self._agents or stat.parent in self._agents
 
     def _forget(self, pid: int) -> None:
         self._stats.pop(pid, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import partial
@@ -18,7 +18,7 @@ from agentwatch.agents.description_files import own_files, stamp_of
 from agentwatch.agents.fields import Fields, number, text
 from agentwatch.agents.places import Stamp
 from agentwatch.agents.program import Program, imported
-from agentwatch.agents.registry import AGENTS, SessionFolder, programs, session_folders
+from agentwatch.agents.registry import AGENTS, programs, session_folders
 from agentwatch.agents.session_entry import OWN, Key
 from agentwatch.agents.state_report import Life, Reporter, State, StateReport
 from agentwatch.base.faults import reading
@@ -268,7 +268,8 @@ class Registries:
         self._folders: list[Path] = []
         """The folder that is named if the files of an agent, of our recordings or of hooks cannot be read."""
         for program, each in reports:
-            if beside := _beside(folders, program.name, each.part, each.name):
+            found = (folder for folder in folders if folder[:2] == (program.name, each.part))
+            if beside := [Path(folder.path).with_name(each.name) for folder in found]:
                 self._agents[program.name] = _reporter(program, each.reader, beside, uid, proc)
                 self._folders.append(beside[0])
         self._own = OwnRecordings(own / "sessions", uid)
@@ -327,8 +328,3 @@ def _reporter(program: Program, reader: str, *arguments: object) -> Reporter:
         return reporter_of(program.name, reader, *arguments)
     found: Reporter = imported(reader)(*arguments)
     return found
-
-
-def _beside(folders: Iterable[SessionFolder], agent: str, part: str, name: str) -> list[Path]:
-    """Return the folders of a name that lie beside a part of an agent's folder."""
-    return [Path(each.path).with_name(name) for each in folders if (each.agent, each.part) == (agent, part)]

@@ -82,7 +82,6 @@ ROWS: Final = Vocabulary.of(
     synonyms=_SYNONYMS,
 )
 """The vocabulary of the filter of a list."""
-_NO_NAMES: tuple[str, ...] = ()
 
 
 def row_filter(text: str) -> Matches | None:
@@ -124,25 +123,17 @@ _NUMBERS = ("calls", "failed", "rejected", "cancelled", "subagents", "lines_adde
 
 def _text(name: str) -> Callable[[Row], Value]:
     read = _TEXTS[name]
-    return lambda row: read(row) or _NO_NAMES
+    return lambda row: read(row) or ()
 
 
 def _age(row: Row) -> Value:
     return None if row.began_ms is None else now_ms() - row.began_ms
 
 
-def _duration(row: Row) -> Value:
-    return _age(row) if row.status.state in LIVE else row.duration_ms
-
-
 def _context(row: Row) -> Value:
     if not row.context_size or row.context_used is None:
         return None
     return 100 * row.context_used / row.context_size
-
-
-def _tests(row: Row) -> Value:
-    return "none" if row.tests is None else "red" if row.tests.is_red else "green"
 
 
 def _agent_test(wanted: str) -> Test[Row]:
@@ -172,14 +163,14 @@ _READERS: Final = Readers[Row](
     {
         **{name: _text(name) for name in _TEXTS},
         "state": lambda row: (row.status.state.value, row.group.value),
-        "tests": _tests,
+        "tests": lambda row: "none" if row.tests is None else "red" if row.tests.is_red else "green",
         "acted": lambda row: None if row.host else tuple({each.act: None for each in row.acts}),
         **{name: attrgetter(name) for name in _NUMBERS},
         "context": _context,
         "limit": lambda row: most_used(row.limits, now_ms()),
         "age": _age,
         "silent": lambda row: None if row.seen_ms is None else now_ms() - row.seen_ms,
-        "duration": _duration,
+        "duration": lambda row: _age(row) if row.status.state in LIVE else row.duration_ms,
     },
     _word_test,
     {"agent": _agent_test},

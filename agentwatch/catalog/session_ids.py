@@ -16,7 +16,7 @@ from agentwatch.agents.session_entry import OWN, Reach
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.recording.head_tail import first_lines
 from agentwatch.recording.store import open_regular, saved_recordings
-from agentwatch.session.events import Event, FormatDetected, RunInfo, RunStarted
+from agentwatch.session.events import FormatDetected, RunInfo, RunStarted
 
 LEAST_CHARACTERS = 6
 """The least length of the beginning of a session's id that is taken for an address."""
@@ -135,7 +135,9 @@ def _session_in(path: Path) -> tuple[str, str]:
     """Return the agent of a recording, and the id of its first run; empty if its head has none."""
     agent = ""
     with suppress(OSError), open(open_regular(path), "rb", buffering=0) as file, reading(path):
-        for event in _events(first_lines(file.fileno())):
+        decoder = Decoder()  # lines before the agent is known get the events of its format
+        decoded = chain.from_iterable(map(decoder.decode_all, first_lines(file.fileno())))
+        for event in chain.from_iterable(decoded):
             if isinstance(event, FormatDetected):
                 agent = event.agent or event.format
             elif isinstance(event, RunStarted | RunInfo):
@@ -144,10 +146,3 @@ def _session_in(path: Path) -> tuple[str, str]:
                 if event.session_id:
                     return agent, event.session_id
     return "", ""
-
-
-def _events(lines: Iterable[bytes]) -> Iterator[Event]:
-    """Yield the events of lines, in order; lines before the agent is known get the events of its format."""
-    decoder = Decoder()
-    for line in lines:
-        yield from chain.from_iterable(decoder.decode_all(line))

@@ -536,7 +536,9 @@ def _tool_ended(digest: Digest, event: ToolEnded, at_ms: int | None) -> None:
     digest.is_answered = False
     call_id = event.call_id[:MOST_LINE]
     is_open = digest.open_calls.pop(call_id, None) is not None
-    _call_ended(digest, call_id)
+    if digest.course.questions:  # those about the call need no answer any more
+        digest.course.questions = end_call(digest.course.questions, call_id)
+        _show_question(digest)
     has_ended = None if is_open else digest.course.has_ended.get(hash(call_id))
     if has_ended:
         if event.corrects is not None:
@@ -592,13 +594,6 @@ def _plan(digest: Digest, event: Plan, _at_ms: int | None) -> None:
         del known[key]
     done = sum(status in DONE_ENTRIES for status in known.values())
     digest.todo = (done, len(known)) if known else None
-
-
-def _call_ended(digest: Digest, call_id: str) -> None:
-    """Remove the questions about a call, whether or not an answer was seen."""
-    if digest.course.questions:
-        digest.course.questions = end_call(digest.course.questions, call_id)
-        _show_question(digest)
 
 
 def _show_question(digest: Digest) -> None:

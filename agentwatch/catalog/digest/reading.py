@@ -107,7 +107,9 @@ class LastTestsReader:
             elif found.is_of_tests:
                 digest.course.tests_key = key
                 is_known = key not in silent and (found.is_red or found.is_green)
-                digest.tests = _shown(found, self._changes > command.at) if is_known else None
+                counts, is_stale = found.counts, self._changes > command.at
+                tests = LastTests(found.is_red, counts.passed, counts.failed + counts.errors, is_stale)
+                digest.tests = tests if is_known else None
                 return
         if digest.course.tests_key in silent:
             digest.tests = None
@@ -130,11 +132,6 @@ def _only_reads(words: str) -> bool:
     from agentwatch.analysis.shell import only_reads, parts_of
 
     return only_reads(parts_of(words))
-
-
-def _shown(found: Verdict, is_stale: bool) -> LastTests:
-    counts = found.counts
-    return LastTests(found.is_red, counts.passed, counts.failed + counts.errors, is_stale)
 
 
 MOST_LINES = 20_000

@@ -78,7 +78,8 @@ def added(text: str, path: Sequence[str | int], value: object) -> str:
     for key in path[:-1]:
         at = parts_of(text, at)[key].value
     parts = list(parts_of(text, at).values())
-    unit, newline = _unit(text), "\r\n" if "\r\n" in text else "\n"
+    newline, indented = "\r\n" if "\r\n" in text else "\n", _INDENT.search(text)
+    unit = indented[1] if indented else ""  # a step; nothing if all is in one line
     if not parts:
         margin = _margin(text, at) + unit
         written = _written(path[-1], value, unit, margin)
@@ -125,12 +126,6 @@ def _not_json(constant: str) -> None:
 def _skip(text: str, at: int) -> int:
     match = _BLANKS.match(text, at)
     return at if match is None else match.end()
-
-
-def _unit(text: str) -> str:
-    """Return the indentation of the first line that has one: a step; nothing if all is in one line."""
-    found = _INDENT.search(text)
-    return found[1] if found else ""
 
 
 def _margin(text: str, at: int) -> str:

@@ -371,7 +371,7 @@ class Home(Vertical):
         self.sessions = SessionList()
         chosen = tuple((remembered(_COLUMNS, str) or "").split())
         self.sessions.show_columns(chosen or columns)
-        self.bars = HomeBars(self._offers)
+        self.bars = HomeBars(lambda text: row_filter_offers(text, self._listing.rows.values()))
         self._preview = preview
         self._pane = "home"
         """The name by which the key line finds the keys that work."""
@@ -482,9 +482,6 @@ class Home(Vertical):
         self._show_request()
         if event.is_entered and event.bar is self.bars.find and event.words.split():
             self.post_message(ContentsWanted(event.words))
-
-    def _offers(self, text: str) -> list[Offer]:
-        return row_filter_offers(text, self._listing.rows.values())
 
     def _show(self) -> None:
         request, facts = self.request, self._facts

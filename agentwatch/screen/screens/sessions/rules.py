@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agentwatch.agents import Agent
 from agentwatch.agents.registry import agent_on_disk
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import State
@@ -96,7 +95,8 @@ class SessionAlarms:
     def _join(self, row: Row) -> None:
         try:
             run = partial(self._run, row)
-            self._joined[row.key] = JoinedSession(row.path, _agent(row), self._tripwires, run)
+            agent = None if row.is_own else agent_on_disk(row.agent)  # in a recording it is detected
+            self._joined[row.key] = JoinedSession(row.path, agent, self._tripwires, run)
         except OSError:
             return  # tried again at the next step
 
@@ -123,11 +123,6 @@ def _most_active(rows: Rows) -> list[Row]:
         and row.path.suffix in _LINES
     ]
     return sorted(live, key=lambda row: row.seen_ms or 0, reverse=True)[:MOST_SESSIONS]
-
-
-def _agent(row: Row) -> Agent | None:
-    """Return the agent that writes a file; None to detect it, as in a recording of agentwatch."""
-    return None if row.is_own else agent_on_disk(row.agent)
 
 
 def session_alarms(

@@ -134,7 +134,8 @@ class HomeScreen(Screen[None]):
         rows, row = event.rows, event.rows[0]
         match event.what:
             case "preview":
-                self._toggle_preview()
+                self._preview.display = not self._preview.display
+                self._show_preview()
             case "terminal":
                 self.run_worker(self._switch_to(row))
             case "interrupt":
@@ -149,10 +150,6 @@ class HomeScreen(Screen[None]):
                 self._export(rows)
             case "archive":
                 self._archive(rows)
-
-    def _toggle_preview(self) -> None:
-        self._preview.display = not self._preview.display
-        self._show_preview()
 
     @on(Chosen)
     def _show_preview(self) -> None:
