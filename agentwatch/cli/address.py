@@ -303,38 +303,22 @@ def machine_list(words: Sequence[str], machines: Machines, environ: Mapping[str,
     elsewhere: dict[str, Watched] = {}
     for each in words:
         if each.startswith(SSH):
-            _add_host(elsewhere, each)
+            from agentwatch.remote.ssh.host_list import SshHost
+            from agentwatch.remote.ssh.shared_connection import parse_ssh
+
+            if (address := str(parse_ssh(each.rstrip("/"))[0])) not in elsewhere:
+                elsewhere[address] = SshHost(address)
         elif each != HERE:
-            _add_engine(elsewhere, each, machines, environ, is_alone=HERE not in words)
+            from agentwatch.remote.engine import check_extra, login_of
+            from agentwatch.remote.lists import EngineFleet
+
+            if HERE not in words:
+                check_extra()
+            login, _ = login_of(each, machines.engines, environ)
+            if (address := str(login.address)) not in elsewhere:
+                elsewhere[address] = EngineFleet(each.rstrip("/"), login)
     here = Machine(environ, home) if HERE in words else None
     return Several(here, elsewhere, sessions_folder())
-
-
-def _add_host(elsewhere: dict[str, Watched], words: str) -> None:
-    from agentwatch.remote.ssh.host_list import SshHost
-    from agentwatch.remote.ssh.shared_connection import parse_ssh
-
-    address = str(parse_ssh(words.rstrip("/"))[0])
-    if address not in elsewhere:
-        elsewhere[address] = SshHost(address)
-
-
-def _add_engine(
-    elsewhere: dict[str, Watched],
-    words: str,
-    machines: Machines,
-    environ: Mapping[str, str],
-    *,
-    is_alone: bool,
-) -> None:
-    from agentwatch.remote.lists import EngineFleet
-    from agentwatch.remote.login import check_extra, login_of
-
-    if is_alone:
-        check_extra()
-    login, _ = login_of(words, machines.engines, environ)
-    if (address := str(login.address)) not in elsewhere:
-        elsewhere[address] = EngineFleet(words.rstrip("/"), login)
 
 
 def log_in(words: Iterable[str]) -> None:

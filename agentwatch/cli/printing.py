@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from agentwatch.agents.fields import joined
 from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
@@ -24,26 +24,6 @@ _STDERR_LINES = 10
 _MOST_QUIET_MS = 600_000
 """Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever. CI services
 end a job that prints nothing for 10 minutes for the same reason."""
-
-
-class ActionLines:
-    """The lines of the calls that ended since the last `new`.
-
-    At the end of the stream, the calls that never ended follow.
-    """
-
-    def __init__(self, session: Session, line: Callable[[Call], SafeText]) -> None:
-        self._session = session
-        self._line = line
-        self._printed = len(session.ended_calls)
-
-    def new(self) -> Iterator[SafeText]:
-        """Yield the new lines."""
-        ended = self._session.ended_calls
-        while self._printed < len(ended):
-            call = self._session.calls.as_ended(ended[self._printed])
-            self._printed += 1
-            yield self._line(call)
 
 
 def print_session(
@@ -66,8 +46,7 @@ def print_session(
             _print_log(source, feed, with_numbers=with_numbers)
         elif output_format == "text":
             line = styled_action if has_colours() else action
-            lines = ActionLines(feed.session, brief_action if brief else line)
-            _follow(source, feed, lambda: _print_actions(lines))
+            _follow(source, feed, _print_actions(feed.session, brief_action if brief else line))
         elif output_format == "stream-json":
             _copy_bytes(feed, source)
         else:
@@ -103,8 +82,8 @@ def _print_log(source: Source, feed: Feed, *, with_numbers: bool) -> None:
 
 def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
     """Print the calls that end from now on, in the text format."""
-    lines = ActionLines(feed.session, styled_action if has_colours(sink_fd) else action)
-    _follow(source, feed, lambda: _print_actions(lines, sink_fd))
+    line = styled_action if has_colours(sink_fd) else action
+    _follow(source, feed, _print_actions(feed.session, line, sink_fd))
     return end_session(source, feed.session)
 
 
@@ -229,9 +208,21 @@ def _report_faults(source: Source) -> None:
         say(fault)
 
 
-def _print_actions(lines: ActionLines, sink_fd: int = 1) -> None:
-    for line in lines.new():
-        write_line(line, sink_fd)
+def _print_actions(
+    session: Session, line: Callable[[Call], SafeText], sink_fd: int = 1
+) -> Callable[[], None]:
+    """Return what prints a line of each call that has ended since it ran last. At the end of the stream, the
+    calls that never ended follow."""
+    printed = len(session.ended_calls)
+
+    def print_new() -> None:
+        nonlocal printed
+        while printed < len(session.ended_calls):
+            call = session.calls.as_ended(session.ended_calls[printed])
+            printed += 1
+            write_line(line(call), sink_fd)
+
+    return print_new
 
 
 def _print_result(feed: Feed, place: Place) -> None:

@@ -116,12 +116,8 @@ class Consumer:
 
     def restart(self) -> None:
         """Read again from the first message."""
-        self._leave()
+        self.close()
         self.last, self.backlog, self.was_set_back = 0, None, False
-
-    def close(self) -> None:
-        """Stop to read. The server removes the consumer after 30 s."""
-        self._leave()
 
     def _make(self, seconds: float) -> None:
         connection = self._link.get(seconds)
@@ -196,10 +192,10 @@ class Consumer:
                 message = messages.get(timeout=wait) if wait > 0 else messages.get_nowait()
             except Empty:
                 if not found and time.monotonic() >= silent:
-                    self._leave()
+                    self.close()
                 break
             if isinstance(message, RemoteError):
-                self._leave()
+                self.close()
                 if found:
                     break
                 raise message
@@ -230,7 +226,7 @@ class Consumer:
             return False
         if status in _GONE and not any(words in description for words in _STILL_THERE):
             is_young = self.last == self._began and time.monotonic() < self._made + 1
-            self._leave()
+            self.close()
             if is_young:
                 raise RemoteError(f"the engine does not keep a reader: {errors.plain(description)}")
             return True
@@ -238,7 +234,8 @@ class Consumer:
         self._pulls = deque(each for each in self._pulls if str(each.number) != number)
         return False
 
-    def _leave(self) -> None:
+    def close(self) -> None:
+        """Stop to read. The server removes the consumer after 30 s; the next call of `next` makes another."""
         if self._inbox is not None and self._connection is not None:
             with suppress(RemoteError):
                 self._connection.forget(self._inbox)
@@ -276,8 +273,7 @@ class NatsArchive:
     def __init__(self, login: Login) -> None:
         inbox = inbox_of(login.address.user or login.credentials.user)
         self._link = Link(lambda: Connection(login, inbox))
-        connection = self._link.connection
-        self.warning = connection.warning if connection is not None else ""
+        self.warning = "" if self._link.connection is None else self._link.connection.warning
         """A line about the version of the server; empty if there is nothing to say."""
 
     def pieces(self, session: SessionName, sequence: int = 0) -> NatsPieces:

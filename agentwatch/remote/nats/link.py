@@ -29,12 +29,8 @@ class Link:
         self._pause = _FIRST_PAUSE
         self._due = 0.0
         self._problem = RemoteError(errors.LOST)
-        self._connection: Connection | None = connect()
-
-    @property
-    def connection(self) -> Connection | None:
+        self.connection: Connection | None = connect()
         """The connection, if there is one now."""
-        return self._connection
 
     def get(self, seconds: float) -> Connection:
         """Return the connection; make it again if it was lost and the pause after the last attempt is over.
@@ -42,8 +38,8 @@ class Link:
         if not self._connecting.acquire(timeout=max(seconds, 0)):
             raise self._problem
         try:
-            if self._connection is not None and not self._connection.lost.is_set():
-                return self._connection
+            if self.connection is not None and not self.connection.lost.is_set():
+                return self.connection
             self._drop()
             due = self._due - time.monotonic()
             if self._closed.wait(max(0, min(due, seconds))):
@@ -57,13 +53,13 @@ class Link:
     def drop(self, connection: Connection) -> None:
         """Close a connection that does not answer, so that another one is made."""
         with self._connecting:
-            if self._connection is connection:
+            if self.connection is connection:
                 self._drop()
 
     def close(self) -> None:
         """Close the connection, for good. It never raises."""
         self._closed.set()
-        if (connection := self._connection) is not None:
+        if (connection := self.connection) is not None:
             connection.close()
 
     def _again(self) -> Connection:
@@ -74,17 +70,17 @@ class Link:
             self._due = time.monotonic() + self._pause * random.uniform(0.5, 1)  # noqa: S311 - jitter
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
             raise
-        self._connection, self._pause = connection, _FIRST_PAUSE
+        self.connection, self._pause = connection, _FIRST_PAUSE
         if self._closed.is_set():
             connection.close()
             raise RemoteError(errors.LOST)
         return connection
 
     def _drop(self) -> None:
-        if self._connection is not None:
-            self._problem = self._connection.problem
-            self._connection.close()
-            self._connection = None
+        if self.connection is not None:
+            self._problem = self.connection.problem
+            self.connection.close()
+            self.connection = None
 
 
 _NO_MESSAGE = "404"
@@ -97,11 +93,8 @@ class NatsSink:
     def __init__(self, login: Login, publisher: str) -> None:
         self.round_trip = 0.0
         self._connection = Connection(login, inbox_of(publisher))
-
-    @property
-    def warning(self) -> str:
+        self.warning = self._connection.warning
         """A line about the version of the server; empty if there is nothing to say."""
-        return self._connection.warning
 
     def tail(self, session: SessionName) -> TailPiece | None:
         """Return the newest piece of a session; None if the engine is known to have none."""

@@ -34,8 +34,7 @@ from agentwatch.remote.chunk import (
     SIGN_OF_LIFE_SECONDS,
     Ended,
 )
-from agentwatch.remote.engine import RemoteError, Sink, Trouble
-from agentwatch.remote.login import open_sink
+from agentwatch.remote.engine import RemoteError, Sink, Trouble, open_sink
 from agentwatch.remote.publish.publication import Target
 from agentwatch.remote.publish.recorded import Recorded, Unreadable
 from agentwatch.remote.publish.sidecar import Shipped, ShipState
@@ -159,12 +158,8 @@ class CardWriter:
         self._written = b""
         self._written_at = float("-inf")
         self._not_before = float("-inf")
-        self._is_written = False
-
-    @property
-    def is_written(self) -> bool:
+        self.is_written = False
         """Whether the engine has the last card that was due."""
-        return self._is_written
 
     def due(self, now: float, problem: str, ended: Ended | None = None) -> bytes | None:
         """Return the card that is to be written now; None if the last one still holds. `now` is in seconds of
@@ -180,12 +175,12 @@ class CardWriter:
         self._judged_at, self._judged_for = now, for_what
         self._not_before = now + _LEAST_SECONDS
         card = encode(self._card(problem, ended))
-        self._is_written = not is_silent and card == self._written
-        return None if self._is_written else card
+        self.is_written = not is_silent and card == self._written
+        return None if self.is_written else card
 
     def note_written(self, card: bytes, now: float) -> None:
         """Note that the engine has a card."""
-        self._written, self._written_at, self._is_written = card, now, True
+        self._written, self._written_at, self.is_written = card, now, True
 
     def put_off(self, until: float) -> None:
         """Make no card before a time, unless `hurry` is called."""

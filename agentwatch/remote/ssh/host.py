@@ -257,7 +257,7 @@ class _RowsSender:
                 lines.append(b'{"row":' + line + b"}")
         for key in self._sent.keys() - self._shown.keys():
             del self._sent[key]
-            lines.append(orjson.dumps({"gone": [_text(each) for each in key]}))
+            lines.append(orjson.dumps({"gone": [each.encode("utf-8", "replace").decode() for each in key]}))
         hidden = sum(row.parent is None for key, row in rows.items() if key not in self._shown)
         if hidden != self._hidden:
             self._hidden = hidden
@@ -268,7 +268,3 @@ class _RowsSender:
         if lines:
             self._life_at = time.monotonic()
             write_all(1, b"".join(line + b"\n" for line in lines))
-
-
-def _text(value: str) -> str:
-    return value.encode("utf-8", "replace").decode()

@@ -75,10 +75,10 @@ class SshPieces:
                 self._begin()
             stored = self._next_bytes(seconds) if self._size is not None else self._next_frame(seconds)
         except shared_connection.Ended as ended:
-            self._leave()
+            self.close()
             raise self._reason(ended) from None
         except RemoteError:
-            self._leave()
+            self.close()
             raise
         return stored
 
@@ -100,13 +100,9 @@ class SshPieces:
 
     def restart(self) -> None:
         """Read again from the first byte."""
-        self._leave()
+        self.close()
         self._have, self._inode, self._digest = 0, 0, hashlib.sha256()
         self._has_ended = False
-
-    def close(self) -> None:
-        """Stop to read, and end the command on the host."""
-        self._leave()
 
     def _begin(self) -> None:
         given = self._given[1] if self._given[0] == self._have else _UNKNOWN
@@ -167,7 +163,7 @@ class SshPieces:
             piece = frame.piece(self._lines.take(frame.length, _PAYLOAD_SECONDS))
             if isinstance(piece, Ended):
                 self._has_ended = True
-                self._leave()
+                self.close()
             else:
                 if piece.offset != self._have:
                     raise RemoteError("the host sends bytes of another place than was asked for")
@@ -187,7 +183,8 @@ class SshPieces:
             return RemoteError(f"{self.address} has no session {self.session}", Trouble.REFUSED)
         return RemoteError(str(ended))
 
-    def _leave(self) -> None:
+    def close(self) -> None:
+        """Stop to read, and end the command on the host."""
         if self._channel is not None:
             self._channel.close()
         self._channel, self._lines, self._size = None, None, None

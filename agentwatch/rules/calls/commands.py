@@ -206,14 +206,10 @@ def _read(command: str) -> Command:
     found = _Found()
     found.is_whole = len(command) < MOST_COMMAND
     _Reader(found).read(command)
-    return Command(
-        programs=tuple(found.programs),
-        words=tuple(found.words),
-        runs=tuple(found.runs),
-        deleted=tuple(found.deleted),
-        read=tuple(found.read),
-        is_whole=found.is_whole,
+    programs, words, runs, deleted, read = map(
+        tuple, (found.programs, found.words, found.runs, found.deleted, found.read)
     )
+    return Command(programs, words, runs, deleted, read, found.is_whole)
 
 
 _read_short = lru_cache(_MOST_READ)(_read)
