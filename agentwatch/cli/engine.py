@@ -38,7 +38,7 @@ from agentwatch.remote.engine import (
 from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:
-    from agentwatch.remote.nats.administration import Administrator, Server, Stream
+    from agentwatch.remote.nats.administration import Administrator, Permissions, Server, Stream
 
 _ADMINISTRATOR = "admin"
 _EXPLANATION = """\
@@ -245,13 +245,16 @@ def _report(name: str, before: Stream | None, now: Stream | None) -> str:
 def _configuration(publishers: Sequence[str], watchers: Sequence[str]) -> Iterator[str]:
     from agentwatch.remote.nats.administration import of_publisher, of_watcher, user_block
 
+    def block(user: str, permissions: Permissions) -> Iterator[str]:
+        return (f"    {line}" for line in user_block(user, permissions, _variable(user)).splitlines())
+
     yield "authorization {"
     yield "  users: ["
     yield f'    {{ user: "{_ADMINISTRATOR}", password: {_variable(_ADMINISTRATOR)} }}'
     for name in publishers:
-        yield from _indented(user_block(name, of_publisher(name), _variable(name)))
+        yield from block(name, of_publisher(name))
     for name in watchers:
-        yield from _indented(user_block(name, of_watcher(name), _variable(name)))
+        yield from block(name, of_watcher(name))
     yield "  ]"
     yield "}"
 
@@ -259,10 +262,6 @@ def _configuration(publishers: Sequence[str], watchers: Sequence[str]) -> Iterat
 def _variable(user: str) -> str:
     """Return a variable for the password of a user: without a value of it, the server does not start."""
     return f"$PASSWORD_OF_{user.upper().replace('-', '_')}"
-
-
-def _indented(block: str) -> Iterator[str]:
-    return (f"    {line}" for line in block.splitlines())
 
 
 def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
@@ -292,16 +291,15 @@ def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
     yield f"a session         {byte_size(SESSION_BYTES)}: the publisher stops there, and its card says so"
     if chunks.max_messages is not None:
         yield f"                  {chunks.max_messages:,} messages: then the engine refuses more of it"
-    yield f"bytes             {_until(chunks.max_age, CHUNK_DAYS)} they are deleted"
-    yield f"cards             {_until(cards.max_age, CARD_DAYS)} the session is not listed any more"
+    for name, seconds, days, then in (
+        ("bytes", chunks.max_age, CHUNK_DAYS, "they are deleted"),
+        ("cards", cards.max_age, CARD_DAYS, "the session is not listed any more"),
+    ):
+        yield f"{name:18}{age_words(seconds)} (by default {days} days): then {then}"
     if chunks.max_message_bytes is not None:
         yield f"a message         {byte_size(chunks.max_message_bytes)}"
     if cards.max_message_bytes is not None:
         yield f"a card            {byte_size(cards.max_message_bytes)}"
-
-
-def _until(age: int | None, days: int) -> str:
-    return f"{age_words(age)} (by default {days} days): then"
 
 
 def age_words(seconds: int | None) -> str:

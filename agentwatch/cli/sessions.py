@@ -24,7 +24,7 @@ from agentwatch.text.times import date_and_minute
 if TYPE_CHECKING:
     from agentwatch.agents.session_entry import Key
     from agentwatch.catalog.row import Row
-    from agentwatch.recording.saved_sessions import Prunable, SavedStem
+    from agentwatch.recording.saved_sessions import Prunable
 
 _ANSWER_SECONDS = 5.0
 """How long another machine may take to answer."""
@@ -314,12 +314,8 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
             one_liners += 1
         else:
             kept.append(row)
-    return Chosen(newest_first(kept), older, one_liners, subagents)
-
-
-def newest_first(rows: Iterable[Row]) -> list[Row]:
-    """Return rows by the time of their last line, the newest first; those without a time last."""
-    return sorted(rows, key=lambda row: (row.last_ms, row.key), reverse=True)
+    kept.sort(key=lambda row: (row.last_ms, row.key), reverse=True)  # those without a time last
+    return Chosen(kept, older, one_liners, subagents)
 
 
 def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: int) -> Iterator[SafeText]:
@@ -405,8 +401,15 @@ def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bo
         found = prunable(before_ms, keep_bookmarked=keep_bookmarked)
     except OSError as error:
         raise cannot_open(sessions_folder(), error) from None
-    code = print_lines(map(_line, found.sessions))
-    _say_kept(found)
+    code = print_lines(
+        f"{date_and_minute(stem.changed_ms)}  {byte_size(stem.size):>8}  {stem.recording}"
+        for stem in found.sessions
+    )
+    if found.bookmarked:
+        say(f"kept {plural(found.bookmarked, 'recording')} with bookmarks")
+    if found.recorded:
+        is_are = "is" if found.recorded == 1 else "are"
+        say(f"kept {plural(found.recorded, 'recording')} that {is_are} still being written")
     if not found.sessions:
         say("no recording of agentwatch is that old")
         return code
@@ -416,18 +419,6 @@ def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bo
         say(f"nothing was deleted: {words} would be{hint}")
         return code
     return _delete(found)
-
-
-def _line(stem: SavedStem) -> str:
-    return f"{date_and_minute(stem.changed_ms)}  {byte_size(stem.size):>8}  {stem.recording}"
-
-
-def _say_kept(found: Prunable) -> None:
-    if found.bookmarked:
-        say(f"kept {plural(found.bookmarked, 'recording')} with bookmarks")
-    if found.recorded:
-        is_are = "is" if found.recorded == 1 else "are"
-        say(f"kept {plural(found.recorded, 'recording')} that {is_are} still being written")
 
 
 def _delete(found: Prunable) -> int:

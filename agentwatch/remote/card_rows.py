@@ -63,11 +63,6 @@ def row_of(
     )
 
 
-def lost(row: Row, heard_ms: int) -> Row:
-    """Return the row of a session that ran, whose machine is silent since `heard_ms`, by our clock."""
-    return row._replace(lost_ms=heard_ms, status=UNKNOWN._replace(since_ms=heard_ms, now=row.status.now))
-
-
 @lru_cache(1024)  # 10 % of the time for the cards of 20,000 sessions
 def _is_other(host: str, publisher: str) -> bool:
     """Return whether a publisher has another name than its machine, which it may claim to be any other."""
@@ -174,7 +169,9 @@ class CardRows:
     def lose(self, now_ms: int) -> None:
         """Mark the sessions that ran, and for which nothing was received for 90 s."""
         for key in [key for key in self._live if now_ms - self._heard[key] >= _LOST_MS]:
-            self._rows[key] = lost(self._rows[key], self._heard[key])
+            row, heard_ms = self._rows[key], self._heard[key]
+            status = UNKNOWN._replace(since_ms=heard_ms, now=row.status.now)
+            self._rows[key] = row._replace(lost_ms=heard_ms, status=status)
             self._live.discard(key)
             self.is_changed = True
 

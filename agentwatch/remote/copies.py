@@ -6,6 +6,7 @@ process that fills it also holds the lock on the recording that every writer of 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -107,7 +108,7 @@ class _CopiedTimes:
     def __init__(self, fd: int) -> None:
         """Continue a file, which another process may have left within a line. `fd` is open for reading and in
         append mode. Raise `OSError` if it cannot be read or cut."""
-        self._fd = fd
+        self.fd = fd
         self._last = -1, 0
         size = os.fstat(fd).st_size
         whole = line_start(fd, size, max(size - _TAIL_BYTES, 0))
@@ -130,18 +131,10 @@ class _CopiedTimes:
                 last = offset, epoch_ms
                 lines.append(b"%d %d\n" % last)
         data = b"".join(lines)
-        if data and os.write(self._fd, data) < len(data):
-            size = os.fstat(self._fd).st_size
-            os.ftruncate(self._fd, line_start(self._fd, size, max(size - _TAIL_BYTES, 0)))
+        if data and os.write(self.fd, data) < len(data):
+            size = os.fstat(self.fd).st_size
+            os.ftruncate(self.fd, line_start(self.fd, size, max(size - _TAIL_BYTES, 0)))
         self._last = last
-
-    def sync(self) -> None:
-        """Wait until the disk has what was written. Raise `OSError` if the disk cannot write it."""
-        os.fsync(self._fd)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._fd)
 
 
 SUFFIX = ".origin"
@@ -174,13 +167,10 @@ class LocalCopy:
         """How many bytes the copy had once, and does not have now: its file was cut."""
         return max(self.origin.size - self.size, 0)
 
-    @property
-    def is_held(self) -> bool:
-        """Whether this process fills the copy."""
-        return self._fd is not None
-
     def hold(self) -> bool:
-        """Become the one that fills the copy; return False if another process does."""
+        """Become or stay the one that fills the copy; return False if another process does."""
+        if self._fd is not None:
+            return True
         fd = _opened_for_writing(self.path)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -234,7 +224,7 @@ class LocalCopy:
         assert self._fd is not None
         assert self._times is not None
         os.fsync(self._fd)
-        self._times.sync()
+        os.fsync(self._times.fd)
 
     def note(self, origin: Origin) -> None:
         """Write what is known about the copy, and its size. Raise `OSError` if it cannot be written."""
@@ -245,7 +235,7 @@ class LocalCopy:
     def release(self) -> None:
         """Stop to fill the copy; others that use it may continue."""
         if self._times is not None:
-            self._times.close()
+            os.close(self._times.fd)
             self._times = None
         if self._fd is not None:
             release(self._fd)
@@ -313,8 +303,6 @@ def remove(path: Path, origin_fd: int) -> bool:
 
 
 def _opened_for_writing(path: Path) -> int:
-    import errno
-
     fd = os.open(path, _CHANGE)
     if not is_at(path, fd):
         os.close(fd)
@@ -384,18 +372,15 @@ class Copies:
 
     def has_room(self, more: int) -> bool:
         """Return whether the copies may grow by `more` bytes, after removing unused old ones if they must."""
-        sizes = [(path, _whole_size(path)) for path in self._paths()]
+        sizes = [(path, sum(map(_size, SessionFiles(path).every))) for path in self._paths()]
         total, count = sum(size for _, size in sizes) + more, len(sizes)
         for path, size in reversed(sizes):
             if total <= self.limits.all and count < _MOST_COPIES:
                 break
             if _removed(path):
                 total, count = total - size, count - 1
-        return total <= self.limits.all and self._free() >= self.limits.free + more
-
-    def _free(self) -> int:
-        status = os.statvfs(self.folder if self.folder.exists() else self.folder.parent)
-        return status.f_bavail * status.f_frsize
+        disk = os.statvfs(self.folder if self.folder.exists() else self.folder.parent)
+        return total <= self.limits.all and disk.f_bavail * disk.f_frsize >= self.limits.free + more
 
     def _paths(self) -> Iterator[Path]:
         try:
@@ -446,10 +431,6 @@ def _size(path: Path) -> int:
         return path.stat(follow_symlinks=False).st_size
     except OSError:
         return 0
-
-
-def _whole_size(path: Path) -> int:
-    return sum(map(_size, SessionFiles(path).every))
 
 
 # A piece is taken if it begins at or before the end of the copy and reaches beyond it. All others are

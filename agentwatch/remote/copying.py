@@ -315,7 +315,7 @@ class Copying:
                 if self._copy.origin.is_left or self._is_refuted():
                     if not self._go_on_in_another():
                         return
-                elif not self._copy.is_held and not self._copy.hold():
+                elif not self._copy.hold():
                     self._follow_other()
                 elif self._copy.origin.is_left:  # another process has noted it meanwhile
                     wait = 0.0

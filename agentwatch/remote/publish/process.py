@@ -15,11 +15,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import Fault
 from agentwatch.recording.relay import take_name
 from agentwatch.recording.store import SessionFiles
-from agentwatch.remote.engine import new_session
-from agentwatch.remote.publish.publication import PLAINTEXT, Target, target_in
+from agentwatch.remote.address import parse_engine
+from agentwatch.remote.engine import Login, new_session
+from agentwatch.remote.publish.publication import PLAINTEXT, Target
 from agentwatch.remote.publish.recorded import Recorded
 from agentwatch.remote.publish.shipper import Reaching, Shipper
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, forget, remember
@@ -109,8 +111,8 @@ def main(arguments: list[str]) -> None:
     gc.freeze()
     path = Path(recording)
     try:
-        target = target_in(os.environ, address, publisher, plaintext=transport == PLAINTEXT)
-        ship(Job(path, target), _wait)
+        login = Login(parse_engine(address)[0], credentials(os.environ), transport == PLAINTEXT)
+        ship(Job(path, Target(login, publisher, os.environ)), _wait)
     except Exception as error:  # noqa: BLE001 - the outermost edge of a process whose stderr nobody reads
         _note_end(path, error)
 

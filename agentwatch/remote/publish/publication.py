@@ -73,13 +73,6 @@ def target_of(
     return Target(login, publisher_of(name or os.uname().nodename), whole)
 
 
-def target_in(environ: Mapping[str, str], address: str, publisher: str, *, plaintext: bool) -> Target:
-    """Return the target that another process has put into the environment; `Fault` if its credentials are
-    gone."""
-    login = Login(parse_engine(address)[0], credentials(environ), plaintext)
-    return Target(login, publisher, environ)
-
-
 _START = (
     "import sys; sys.path[0] = sys.argv.pop(1); from agentwatch.remote.publish.process import main; "
     "main(sys.argv[1:])"

@@ -137,6 +137,14 @@ class Unreadable(Exception):
     """A recording cannot be read; the message is one line for the user."""
 
 
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Unreadable(f"the recording cannot be read: {(error.strerror or str(error)).lower()}") from None
+
+
 class Recorded:
     """A recording that is shipped from an offset on."""
 
@@ -185,14 +193,11 @@ class Recorded:
         """Return whether the recording has ended, and the engine has all its bytes."""
         return self.has_ended and self.offset == self.size
 
+    @_reading()
     def check(self) -> str:
         """Check the file, and return why shipping has to stop; empty if it has not. A file that was renamed
         is read to its end, while no other file has its name. Raise `Unreadable` if the file cannot be
         read."""
-        with _reading():
-            return self._look()
-
-    def _look(self) -> str:
         before = self.size
         status = os.fstat(self._fd)
         now = self._clock()
@@ -297,11 +302,3 @@ def digest_of(fd: int, size: int) -> str:
         digest.update(data)
         at += len(data)
     return digest.hexdigest()
-
-
-@contextmanager
-def _reading() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise Unreadable(f"the recording cannot be read: {(error.strerror or str(error)).lower()}") from None

@@ -8,7 +8,7 @@ from collections import deque
 
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
+from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended, piece_of
 from agentwatch.remote.copies import LocalCopy
 from agentwatch.remote.engine import RemoteError, StoredPiece, Trouble
 from agentwatch.remote.filling import ReplacedError, SeenCard
@@ -160,7 +160,9 @@ class SshPieces:
                 raise RemoteError(cut(safe_line(frame.problem), _MOST_COLUMNS), Trouble.REFUSED)
             if not frame.headers:
                 continue
-            piece = frame.piece(self._lines.take(frame.length, _PAYLOAD_SECONDS))
+            piece = piece_of(frame.headers, self._lines.take(frame.length, _PAYLOAD_SECONDS))
+            if piece is None:
+                raise RemoteError("unexpected reply from the host: expected a piece of the session")
             if isinstance(piece, Ended):
                 self._has_ended = True
                 self.close()

@@ -37,7 +37,7 @@ from agentwatch.base.credentials import without_credentials
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.local_socket import short_folder
 from agentwatch.remote.address import HostPlace, has_password, parse_place
-from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Piece, headers_of, piece_of
+from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Piece, headers_of
 from agentwatch.remote.engine import RemoteError, Trouble
 from agentwatch.text.safe import cut, safe_line
 
@@ -515,13 +515,6 @@ class Frame(NamedTuple):
     """Whether the file was replaced or cut, so that the bytes sent before are not its beginning."""
     problem: str = ""
     """Why the session cannot be read."""
-
-    def piece(self, payload: bytes) -> Piece:
-        """Return the piece that the frame carries; raise `RemoteError` if its headers are wrong."""
-        piece = piece_of(self.headers, payload)
-        if piece is None:
-            raise RemoteError("unexpected reply from the host: expected a piece of the session")
-        return piece
 
 
 def frame_of(piece: Piece, *, is_newest: bool = False) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple, cast
 
@@ -147,13 +147,13 @@ class _CallRule:
         self.hit_by: set[int] = set()
 
 
+@dataclass
 class _RunRule:
     """A rule about the run, and whether it was true at the last update."""
 
-    def __init__(self, each: Tripwire, test: Test[Call]) -> None:
-        self.tripwire = each
-        self.test = test
-        self.is_true = False
+    tripwire: Tripwire
+    test: Test[Call]
+    is_true: bool = False
 
 
 class Announcement(NamedTuple):

@@ -20,23 +20,21 @@ _OUTCOMES = tuple(outcome.value for outcome in Outcome)
 _CHEAP, _DERIVED, _COMMANDS, _RECORDING = 0, 2, 3, 9
 """Costs of a value: a member, computed from earlier calls, from the words of a command, from the file."""
 
+
+def _choice(name: str, about: str, values: tuple[str, ...], example: str, cost: int = _CHEAP) -> Field:
+    return Field(name, Measure.NAME, about, values, is_closed=True, cost=cost, example=example)
+
+
 CALL_FIELDS = (
     Field("tool", Measure.NAME, "the tool: the agent's name of it, or its kind", _TOOLS, example="tool:edit"),
-    Field("kind", Measure.NAME, "the kind of the tool", _KINDS, is_closed=True, example="kind:execute"),
-    Field("outcome", Measure.NAME, "how the call ended", _OUTCOMES, is_closed=True, example="outcome:failed"),
+    _choice("kind", "the kind of the tool", _KINDS, "kind:execute"),
+    _choice("outcome", "how the call ended", _OUTCOMES, "outcome:failed"),
     Field("exit", Measure.COUNT, "the exit code of the command", example="exit>0"),
     Field("duration", Measure.DURATION, "how long the call took", example="duration>50s"),
     Field("started", Measure.DURATION, "the time from the beginning to the start", example="started>10m"),
     Field("lines_added", Measure.COUNT, "the lines that the call added", example="lines_added>100"),
     Field("lines_removed", Measure.COUNT, "the lines that the call removed", example="lines_removed>20"),
-    Field(
-        "phase",
-        Measure.NAME,
-        "whether the call has ended",
-        ("started", "ended"),
-        is_closed=True,
-        example="phase:ended",
-    ),
+    _choice("phase", "whether the call has ended", ("started", "ended"), "phase:ended"),
     Field("group", Measure.NAME, "the id of the model's response with the call", example="group:msg_*"),
     Field("model", Measure.NAME, "the model of the run", example="model:*opus*"),
     Field("agent", Measure.NAME, "who made the call: main, or a subagent", ("main",), example="agent:main"),
@@ -44,14 +42,12 @@ CALL_FIELDS = (
     Field("error", Measure.TEXT, "why the call failed", cost=1, example='error:"not found"'),
     Field("command", Measure.TEXT, "the command of a shell call", cost=1, example='command:"npm publish"'),
     Field("path", Measure.PATH, "a file that the call acts on", cost=_COMMANDS, example='path:"**/.env*"'),
-    Field(
+    _choice(
         "outside",
-        Measure.NAME,
         "whether a file is outside the folder of the session",
         ("cwd",),
-        is_closed=True,
+        "outside:cwd",
         cost=_COMMANDS,
-        example="outside:cwd",
     ),
     Field("program", Measure.NAME, "a program in the command", cost=_COMMANDS, example="program:git"),
     Field(
@@ -61,14 +57,12 @@ CALL_FIELDS = (
         cost=_COMMANDS,
         example='runs:"git push* -f*"',
     ),
-    Field(
+    _choice(
         "deletes",
-        Measure.NAME,
         "where a file is that the call deletes",
         ("inside", "outside", "temporary"),
-        is_closed=True,
+        "deletes:outside",
         cost=_COMMANDS,
-        example="deletes:outside",
     ),
     Field("reads", Measure.PATH, "a file that the call reads", cost=_COMMANDS, example='reads:"**/.env"'),
     Field(
@@ -83,23 +77,19 @@ CALL_FIELDS = (
     ),
     Field("cycle", Measure.COUNT, "the edit-test-fail cycles in a row", cost=_DERIVED, example="cycle>=5"),
     Field("reread", Measure.COUNT, "how often the same part was read", cost=_DERIVED, example="reread>=4"),
-    Field(
+    _choice(
         "verdict",
-        Measure.NAME,
         "the verdict on its tests, linter or build",
         ("green", "red", "none"),
-        is_closed=True,
+        "verdict:red",
         cost=_RECORDING,
-        example="verdict:red",
     ),
-    Field(
+    _choice(
         "acted",
-        Measure.NAME,
         "what you did through agentwatch while the call ran, or since the calls before it",
         ACT_NAMES,
-        is_closed=True,
+        "acted:allow",
         cost=_DERIVED,
-        example="acted:allow",
     ),
     Field("text", Measure.TEXT, "the last 4,096 characters of the output", cost=_RECORDING),
     Field(

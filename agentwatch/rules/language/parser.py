@@ -249,7 +249,8 @@ class _Parser:
             begin = token.at + len(f"{token.name}:{PATTERN}")
             return Glob(field, token.value, pattern_matcher(token.value, begin))
         if field.is_closed and not any(map(name_matcher(token.value), field.values)):
-            raise RuleError(_no_such_value(field, token.value), token.at)
+            hint = did_you_mean(token.value, field.values) or f": it is {', '.join(field.values)}"
+            raise RuleError(f"{field.name} is never {quoted(token.value)}{hint}", token.at)
         is_part = field.measure is Measure.TEXT and any(token.value.lower() in each for each in field.values)
         if not token.is_quoted and not is_part and (meant := meant_by(token.value, field.values)):
             raise RuleError(
@@ -301,11 +302,6 @@ def _is_not(word: str, *, negates: bool) -> bool:
 
 def _for_example(field: Field) -> str:
     return f", for example {field.example}" if field.example else ""
-
-
-def _no_such_value(field: Field, value: str) -> str:
-    hint = did_you_mean(value, field.values)
-    return f"{field.name} is never {quoted(value)}{hint or ': it is ' + ', '.join(field.values)}"
 
 
 def _missing(following: Token | None, before: Token | None) -> RuleError:
