@@ -34,7 +34,6 @@ NAMES: dict[type[Block], str] = {
 
 
 def name_of(block: Block) -> str:
-    """Return a short name for what a block is."""
     match block:
         case TextBlock() | FieldsBlock():
             return block.name

@@ -69,7 +69,6 @@ def written(*lines: Json) -> bytes:
 
 
 def events(*lines: Json, agent: str = "claude-code") -> list[Any]:
-    """Return the events of lines that an agent wrote."""
     decoder = Decoder(agent_named(agent))
     return [event for each in lines for event in decoder.decode(written(each))]
 

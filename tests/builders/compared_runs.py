@@ -29,12 +29,10 @@ class Did:
 
 
 def read(path: str) -> Did:
-    """Return a call that reads a file of the project."""
     return Did("read", {"path": f"CWD/{path}"})
 
 
 def edit(path: str, added: int = 4, removed: int = 2) -> Did:
-    """Return a call that edits a file of the project."""
     facts = {"linesAdded": added, "linesRemoved": removed, "beforeFullFileContent": "a"}
     return Did("edit", {"path": f"CWD/{path}"}, {"success": facts})
 

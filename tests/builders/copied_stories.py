@@ -87,7 +87,6 @@ def truth(session: Written) -> Json:
 
 
 def iso(at_ms: int) -> str:
-    """Return a time as the agents write it."""
     return Made("", "", "", at_ms).at(0)
 
 

@@ -37,7 +37,6 @@ def event(kind: str, subtype: str | None = None, **fields: Any) -> bytes:
 
 
 def init(cwd: str = CWD, **fields: Any) -> bytes:
-    """Return the line that begins a run."""
     own = {"apiKeySource": "login", "cwd": cwd, "model": "Auto", "permissionMode": "default"}
     return event("system", "init", **(own | fields))
 
@@ -48,7 +47,6 @@ def message(role: str, text: str, **fields: Any) -> bytes:
 
 
 def user(text: str = "Do it.") -> bytes:
-    """Return the echo of the prompt."""
     return message("user", text)
 
 

@@ -90,7 +90,6 @@ class MadeClaude:
             file.write(json.dumps({"message": {"content": [part]}, **fields}) + "\n")
 
     def input(self, command: str = "ls", **fields: Any) -> bytes:
-        """Return the input of the hook."""
         given = {
             "session_id": self.session,
             "transcript_path": str(self.transcript),
@@ -172,7 +171,6 @@ def talk(path: Path, *lines: bytes) -> socket.socket:
 
 
 def made(id_: str, **fields: Any) -> bytes:
-    """Return the line of a question."""
     asked = {"id": id_, "agent": "claude", "session": "s", "tool": "Bash", "input": {"command": "ls"}}
     return json.dumps({**asked, **fields}).encode()
 

@@ -10,7 +10,6 @@ class PtyReader:
     """Reads the master side of a pty until no process is left that could write to it."""
 
     def __init__(self, master: int) -> None:
-        """Start to read `master`."""
         self.received = bytearray()
         """All bytes written to the pty."""
         self._master = master

@@ -71,7 +71,6 @@ class Terminal:
         self.close()
 
     def send(self, keys: str | bytes) -> None:
-        """Type `keys`."""
         rest = keys.encode() if isinstance(keys, str) else keys
         while rest:
             rest = rest[os.write(self._master, rest) :]

@@ -179,7 +179,6 @@ def has_drawn(terminal: Terminal, size: int) -> bool:
 
 
 def has_agent_ended(home: Path) -> bool:
-    """Return whether the agent has ended."""
     return (home / "report.json").exists() and not is_alive(described(home)["pid"])
 
 

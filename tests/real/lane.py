@@ -67,7 +67,6 @@ class Result:
 
     @staticmethod
     def from_json(text: str) -> Result:
-        """Return the result that `to_json` has written."""
         fields = json.loads(text)
         checks = [
             Check(
@@ -327,11 +326,9 @@ class Tmux:
         self("new-window", "-d", "-n", window, "-c", str(cwd), *command)
 
     def text(self, window: str) -> str:
-        """Return what a window shows."""
         return self("capture-pane", "-p", "-t", window)
 
     def keys(self, window: str, *keys: str) -> None:
-        """Press keys."""
         self("send-keys", "-t", window, *keys)
 
     def is_over(self, window: str) -> bool:

@@ -53,7 +53,6 @@ class ScriptedModel:
         self._thread.start()
 
     def close(self) -> None:
-        """End the server."""
         self._server.shutdown()
         self._server.server_close()
 

@@ -209,13 +209,11 @@ def test_a_file_of_claude_has_the_truth_of_its_lines(recording: Saver, opened_se
 
 
 def codex_facts(read: Session) -> dict[str, Any]:
-    """Return the summary of a session."""
     found: dict[str, Any] = json.loads(b"".join(summary(read)))
     return found
 
 
 def check(read: Session, story: CodexStory, *, is_rollout: bool) -> None:
-    """Check that a session has the facts of its story."""
     found = codex_facts(read)
     calls = [(call["kind"], call["target"], call["outcome"], call["exit_code"]) for call in found["calls"]]
     assert calls == calls_of(story, with_plans=is_rollout, folder="" if is_rollout else f"{CWD}/")

@@ -58,5 +58,4 @@ def ids_in(session: Session) -> list[str]:
 
 
 def outcomes(session: Session) -> dict[str, Outcome]:
-    """Return the outcome of each call, by its id."""
     return {call.call_id: call.outcome for call in session.calls}

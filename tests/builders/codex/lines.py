@@ -30,7 +30,6 @@ def begun(kind: str, item_id: str = "item_1", **fields: Any) -> Json:
 
 
 def done(kind: str, item_id: str = "item_1", **fields: Any) -> Json:
-    """Return the line of the stream that completes an item."""
     return {"type": "item.completed", "item": {"id": item_id, "type": kind} | fields}
 
 
@@ -44,7 +43,6 @@ def item(kind: str, **fields: Any) -> Json:
 
 
 def event(kind: str, **fields: Any) -> Json:
-    """Return an event in a rollout."""
     return {"type": "event_msg", "payload": {"type": kind} | fields}
 
 
@@ -54,7 +52,6 @@ def completed(kind: str, item_id: str = "c-1", /, **fields: Any) -> Json:
 
 
 def function(name: str, arguments: Any = None, call_id: str = "c-1", **fields: Any) -> Json:
-    """Return a function call in a rollout."""
     given = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
     return item("function_call", name=name, arguments=given, call_id=call_id, **fields)
 
@@ -65,7 +62,6 @@ def output(value: Any, call_id: str = "c-1") -> Json:
 
 
 def message(role: str, *texts: str, **fields: Any) -> Json:
-    """Return a message in a rollout."""
     content = [{"type": "input_text", "text": text} for text in texts]
     return item("message", role=role, content=content, **fields)
 

@@ -11,7 +11,6 @@ _MARKS = {"add": "*** Add File: ", "update": "*** Update File: ", "delete": "***
 
 
 def patch(files: tuple[tuple[str, str], ...]) -> str:
-    """Return the patch that changes these files."""
     bodies = {"add": "\n+x", "update": "\n@@\n-a\n+b\n+c", "delete": ""}
     parts = [f"{_MARKS[kind]}{path}{bodies[kind]}" for path, kind in files]
     return "\n".join(["*** Begin Patch", *parts, "*** End Patch"])
@@ -25,7 +24,6 @@ class _Lines:
         self._count = 0
 
     def item(self, kind: str, **fields: object) -> Json:
-        """Return a model's item."""
         return {"type": "response_item", "payload": {"type": kind} | fields}
 
     def event(self, kind: str, **fields: object) -> Json:

@@ -98,7 +98,6 @@ class Story:
 
     @property
     def steps(self) -> Iterator[Step]:
-        """All steps in order."""
         return (step for turn in self.turns for step in turn.steps)
 
 
@@ -112,7 +111,6 @@ def text_of(story: Story) -> str:
 
 
 def thoughts_of(story: Story) -> str:
-    """Return all reasoning."""
     return "".join(step.text for step in story.steps if isinstance(step, Think))
 
 

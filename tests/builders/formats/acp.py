@@ -50,7 +50,6 @@ def prompt(words: str = "Do it.", number: Any = 2, session: str = SESSION) -> by
 
 
 def stopped(reason: str = "end_turn", number: Any = 2, **result: Any) -> bytes:
-    """Return the response to a prompt."""
     return response(number, {"stopReason": reason, **result})
 
 
@@ -59,17 +58,14 @@ def update(kind: str, session: str = SESSION, /, **fields: Any) -> bytes:
 
 
 def chunk(text: str, kind: str = "agent_message", session: str = SESSION, /, **fields: Any) -> bytes:
-    """Return a piece of a message."""
     return update(f"{kind}_chunk", session, content={"type": "text", "text": text}, **fields)
 
 
 def called(call_id: str = "c-1", session: str = SESSION, /, **fields: Any) -> bytes:
-    """Return the announcement of a call."""
     return update("tool_call", session, toolCallId=call_id, **fields)
 
 
 def changed(call_id: str = "c-1", session: str = SESSION, /, **fields: Any) -> bytes:
-    """Return an update of a call."""
     return update("tool_call_update", session, toolCallId=call_id, **fields)
 
 

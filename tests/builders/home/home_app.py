@@ -73,7 +73,6 @@ class HomeApp(App[None]):
         yield self.home
 
     def on_mount(self) -> None:
-        """Show the sessions."""
         self.put(is_settled=self._is_settled)
 
     def put(self, *rows: Row, now_ms: int = NOW_MS, is_settled: bool = True) -> None:
@@ -126,7 +125,6 @@ def working(count: int) -> list[Row]:
 
 
 def chosen_id(app: HomeApp) -> str:
-    """Return the id of the selected session."""
     chosen = app.home.sessions.chosen
     assert chosen is not None
     return chosen.id

@@ -57,7 +57,6 @@ class MadeMachine:
         """Do nothing."""
 
     def step(self, now_ms: int) -> bool:
-        """Count the step."""
         assert now_ms > 0
         assert threading.current_thread() is not threading.main_thread()
         self.steps += 1
@@ -86,7 +85,6 @@ class HomeStage:
         await eventually(self.pilot, check, what)
 
     async def shows(self, words: str) -> None:
-        """Wait until the words are on the screen."""
         await self.until(lambda: words in self.text, words)
 
     async def put(self, *rows: Row) -> None:
@@ -145,7 +143,6 @@ class HomeStage:
 
     @property
     def chosen(self) -> Row | None:
-        """The selected session."""
         return self.home.query_one("#sessions").chosen  # type: ignore[attr-defined, no-any-return]
 
     def written_since(self) -> str:

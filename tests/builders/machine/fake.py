@@ -36,7 +36,6 @@ class FakeMachine(NamedTuple):
 
     @property
     def sessions(self) -> dict[Key, Path]:
-        """The address of every session."""
         return {**self.captured, **self.made}
 
 

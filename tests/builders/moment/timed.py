@@ -16,7 +16,6 @@ class ManualClock:
     seconds = 100.0
 
     def __call__(self) -> float:
-        """Return the time."""
         return self.seconds
 
 
@@ -36,7 +35,6 @@ def timed_evenly(path: Path, seconds: float = 2) -> Path:
 
 
 def parsed(words: str) -> MomentSpec:
-    """Return the moment that words describe."""
     moment = parse(words)
     assert not isinstance(moment, Problem)
     return moment

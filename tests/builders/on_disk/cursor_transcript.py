@@ -19,12 +19,10 @@ def line(role: object, *parts: object) -> Line:
 
 
 def text(words: object) -> Line:
-    """Return a part with a text."""
     return {"type": "text", "text": words}
 
 
 def call(name: object = "Shell", **given: Any) -> Line:
-    """Return a part with a call."""
     return {"type": "tool_use", "name": name, "input": given or {"command": "ls"}}
 
 
@@ -35,7 +33,6 @@ def user(words: str) -> Line:
 
 
 def said(*words: str) -> Line:
-    """Return an answer."""
     return line("assistant", *map(text, words))
 
 

@@ -17,7 +17,6 @@ AT_MS = 1795301455616
 def line(
     kind: str, *parts: object, uuid: str | None = None, parent: str | None = None, **more: Any
 ) -> dict[str, Any]:
-    """Return a line with the parts of a message."""
     common = {"type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "timestamp": AT}
     return {**common, "cwd": "/w", "version": "0.24.4", "message": {"parts": list(parts)}, **more}
 
@@ -59,5 +58,4 @@ def decoded(*lines: Line) -> list[Event]:
 
 
 def session_of(*lines: Line) -> Session:
-    """Return the session after lines."""
     return decoded_session(AGENT, *lines)

@@ -21,7 +21,6 @@ def line(kind: str, uuid: str | None = None, parent: str | None = None, **more: 
 
 
 def user(text: object, uuid: str | None = None, parent: str | None = None, **more: Any) -> dict[str, Any]:
-    """Return a line with a user's text, or with blocks."""
     return line("user", uuid, parent, message={"role": "user", "content": text}, **more)
 
 
@@ -42,7 +41,6 @@ def ended(text: str = "Done.", **more: Any) -> dict[str, Any]:
 
 
 def call(call_id: str, name: str = "Bash", given: object = None, **more: Any) -> dict[str, Any]:
-    """Return a line with a tool call."""
     block = {"type": "tool_use", "id": call_id, "name": name, "input": given or {"command": "ls"}}
     return answer(block, **more)
 
@@ -61,5 +59,4 @@ def decoded(*lines: Line) -> list[Event]:
 
 
 def session_of(*lines: Line) -> Session:
-    """Return the session after lines."""
     return decoded_session(AGENT, *lines)

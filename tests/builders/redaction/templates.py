@@ -44,7 +44,6 @@ def filled(template: str, random: Random) -> str:
 
 
 def planted(template: str, random: Random) -> Planted:
-    """Return the text of a template, with its secret."""
     text = filled(template, random)
     start, end = text.index("«"), text.index("»")
     return Planted(text.replace("«", "").replace("»", ""), start, end - 1)

@@ -60,7 +60,6 @@ class CountedBar(TimeBar):
     refreshes = 0
 
     def refresh(self, *args: Any, **kwargs: Any) -> CountedBar:
-        """Count the request."""
         self.refreshes += 1
         super().refresh(*args, **kwargs)
         return self

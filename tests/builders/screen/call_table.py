@@ -92,14 +92,12 @@ def rows_of(table: CallTable) -> list[str]:
 
 
 def read(number: int, name: str) -> bytes:
-    """Return a successful read of a file."""
     args: dict[str, object] = {"path": f"{CWD}/{name}"}
     call_id = f"read-{number}"
     return started(call_id, "read", args) + ended(call_id, "read", args, {"success": {"totalLines": 4}})
 
 
 def reads(*names: str) -> bytes:
-    """Return successful reads of files."""
     return b"".join(read(number, name) for number, name in enumerate(names))
 
 

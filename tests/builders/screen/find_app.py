@@ -57,7 +57,6 @@ class FindApp(App[None]):
         yield self.bar
 
     def on_mount(self) -> None:
-        """Show the recording."""
         self.action_pane("transcript")
         self.call_after_refresh(self.sync)
 
@@ -68,7 +67,6 @@ class FindApp(App[None]):
         self.bar.sync()
 
     def action_pane(self, name: str) -> None:
-        """Focus a pane."""
         self.pane = name
         self.panes.named(name).focus()
 

@@ -36,7 +36,6 @@ def started(call_id: str, tool: str, args: dict[str, object], at_ms: int = BEGAN
 def ended(
     call_id: str, tool: str, args: dict[str, object], result: object, at_ms: int = BEGAN_MS + 1500
 ) -> bytes:
-    """Return the line that completes a tool call."""
     return lines.completed(tool, call_id, result, at_ms, **args)
 
 

@@ -28,7 +28,6 @@ def assistant_line(text: str, **fields: Any) -> Json:
 
 
 def call_line(call: ToolCall, is_start: bool) -> Json:
-    """Return the started or completed line of a call."""
     place = "start" if is_start else "end"
     args = call.use.args if call.arguments_at in (place, "both") else {}
     body: Json = {"args": args} if args or is_start else {}

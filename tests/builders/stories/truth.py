@@ -55,7 +55,6 @@ def thoughts_of(story: Story) -> str:
 
 
 def result_of(run: RunStory) -> str | None:
-    """Return the text of a run's result."""
     if run.finish is None or run.finish.says_nothing:
         return None
     return text_of(run) if run.finish.result is None else run.finish.result

@@ -58,7 +58,6 @@ class Page:
         """The address of the file that is open."""
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """Send a command about this page."""
         return self.browser.send(method, self._session, **params)
 
     def open(self, path: Path, fragment: str = "") -> None:

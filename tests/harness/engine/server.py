@@ -65,7 +65,6 @@ class Server:
         os.kill(self.pid, signal.SIGCONT)
 
     def close(self) -> None:
-        """End the server."""
         self.kill()
         self._output.close()
 

@@ -49,7 +49,6 @@ class GrowingRecording:
         self._thread.start()
 
     def finish(self) -> None:
-        """End the recording."""
         self._ends.set()
         self._thread.join()
         for fd in (self._fd, self._times):

@@ -46,7 +46,6 @@ FILTERS = [
 
 @pytest.fixture(scope="module")
 def feed() -> Feed:
-    """Return the demo session."""
     found = Feed(open_saved(ROOT / "recordings" / "demo.ndjson"))
     found.advance()
     return found
@@ -108,7 +107,6 @@ GITHUB, GITLAB = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the rules of the page."""
     (tmp_path / "rules.toml").write_text(CHECK_RULES)
     return tmp_path
 

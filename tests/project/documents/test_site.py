@@ -28,7 +28,6 @@ class Page(HTMLParser):
     """What a page of the site loads, links to and names."""
 
     def __init__(self, path: Path) -> None:
-        """Read a page."""
         super().__init__()
         self.path = path
         self.loaded: list[str] = []

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture
 def user(tmp_path: Path) -> Path:
-    """Return a home folder."""
     folder = tmp_path / "user"
     folder.mkdir()
     return folder

@@ -136,7 +136,6 @@ def test_what_a_session_says_is_shown(living: Living) -> None:
 
 
 def killed(living: Living) -> None:
-    """Kill the process."""
     os.kill(living.pids[0], signal.SIGKILL)
 
 
