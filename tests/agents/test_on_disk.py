@@ -120,7 +120,6 @@ def facts(agent: str, *lines: Line) -> RunInfo:
 
 
 def session_of(agent: str, *lines: Line) -> Session:
-    """Return the session after lines."""
     session = Session()
     apply_line(session, decoded(agent, *lines), Place(0, 1, None))
     return session
@@ -197,7 +196,6 @@ def test_a_title_is_read_and_whose_it_is() -> None:
 
 
 def with_title(part: Any, title: object) -> Any:
-    """Return a line with another title."""
     if isinstance(part, dict):
         return {key: with_title(inner, title) for key, inner in part.items()}
     return title if part == "Tidy" else part

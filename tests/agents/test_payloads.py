@@ -16,7 +16,6 @@ RESULT = {"content": "54 lines", "args": "not this"}
 
 
 def message(*content: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with these parts."""
     return {"type": "message", "message": {"role": "assistant", "content": list(content)}}
 
 

@@ -77,7 +77,6 @@ def test_a_list_has_entries() -> None:
 
 
 def segment_of(*pieces: str) -> SegmentText:
-    """Return a segment with these pieces."""
     segment = SegmentText()
     for piece in pieces:
         segment.add(piece)

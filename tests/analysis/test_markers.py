@@ -72,7 +72,6 @@ def shown(markers: Markers) -> list[tuple[int, str]]:
 
 @pytest.fixture
 def markers(session_of: SessionOf) -> Markers:
-    """The markers of the story."""
     return marked(session_of(b"".join(STORY)))
 
 
@@ -101,7 +100,6 @@ def test_failures_and_edits_are_marked(markers: Markers) -> None:
 
 
 def verdict(number: int, *, is_red: bool, words: str = "") -> VerdictMark:
-    """Return a verdict on a call of the story."""
     return VerdictMark(end_of(number), number, is_red, words)
 
 

@@ -46,12 +46,10 @@ class Lines(NamedTuple):
 
     @property
     def first_ms(self) -> int | None:
-        """The time of the first line."""
         return self.times[0] if self.times else None
 
     @property
     def last_ms(self) -> int | None:
-        """The time of the last line."""
         return self.times[-1] if self.times else None
 
     def ms_at(self, offset: int) -> int | None:

@@ -64,12 +64,10 @@ class Recorded:
 
     @property
     def first_ms(self) -> int | None:
-        """The time of the first line."""
         return self._times[0] if self.has_times else None
 
     @property
     def last_ms(self) -> int | None:
-        """The time of the last line."""
         return self._times[-1] if self.has_times else None
 
     def ms_at(self, offset: int) -> int | None:
@@ -90,12 +88,10 @@ class Recorded:
         return self.size
 
     def start(self, after_ms: int, call_id: str, command: str = "pytest -q") -> int:
-        """Add the line that starts a call."""
         kind = ToolKind.EXECUTE
         return self.line(after_ms, ToolStarted(call_id, "s", "shell", kind, "Ran", command))
 
     def end(self, after_ms: int, call_id: str, outcome: Outcome = Outcome.SUCCEEDED) -> int:
-        """Add the line that ends a call."""
         return self.line(after_ms, ToolEnded(call_id, "s", "shell", ToolKind.EXECUTE, outcome, "Ran"))
 
     def call(self, after_ms: int, took_ms: int, outcome: Outcome = Outcome.SUCCEEDED) -> int:
@@ -105,7 +101,6 @@ class Recorded:
         return self.end(took_ms, f"call-{self._calls}", outcome)
 
     def close(self) -> None:
-        """End the stream."""
         close_session(self.session)
 
 

@@ -149,7 +149,6 @@ def test_a_digest_is_what_happened(
 
 
 def call(number: int, outcome: Outcome, target: str | None = "make", tool: str = "shell") -> Call:
-    """Return an ended call."""
     made = Call(number, 1, f"c-{number}", tool, "Ran", target=target, kind=ToolKind.EXECUTE)
     made.outcome = outcome
     return made

@@ -103,7 +103,6 @@ def killed(number: int, command: str = "pytest -q") -> bytes:
 
 
 def rejected(number: int, command: str = "pytest -q") -> bytes:
-    """Return a call that was refused."""
     args: dict[str, object] = {"command": command}
     return started(f"r-{number}", "shell", args) + ended(
         f"r-{number}", "shell", args, {"rejected": {"reason": "no"}}
@@ -425,7 +424,6 @@ def test_a_ribbon_shows_the_newest_at_the_right() -> None:
 
 
 def ribbon(verdicts: Sequence[CallVerdict], width: int) -> SafeText:
-    """Return the ribbon as it is drawn."""
     return SafeText(" ".join(piece.words for piece in ribbon_pieces(verdicts, width)))
 
 

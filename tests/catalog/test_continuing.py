@@ -318,7 +318,6 @@ def test_a_session_is_found_by_any_name_of_its_file(tmp_path: Path, home: Path) 
 
 
 def claude(cwd: Any = "/w", mode: str | None = None, **more: Any) -> dict[str, Any]:
-    """Return a line of Claude Code."""
     return {"type": "user", "cwd": cwd, "sessionId": ID, **({"permissionMode": mode} if mode else {}), **more}
 
 

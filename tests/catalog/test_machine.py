@@ -185,7 +185,6 @@ class Later:
         self.began_ms = now_ms()
 
     def now(self) -> float:
-        """Return the seconds."""
         return self.seconds
 
     def now_ms(self) -> int:

@@ -51,7 +51,6 @@ class Change(NamedTuple):
 
 
 def changes() -> Iterator[Change]:
-    """Yield the changes of the timeline."""
     session = ""
     for line in TIMELINE.read_text("utf-8").splitlines():
         at, kind, rest = (*line.split(maxsplit=2), "", "")[:3]

@@ -207,7 +207,6 @@ class Scene:
         return shown(machine.rows, self.key)
 
     def machine(self, clock: Callable[[], float]) -> Machine:
-        """Return a watcher of this machine."""
         return Machine(self.environ, self.home, clock=clock, proc=Proc(self._proc))
 
 

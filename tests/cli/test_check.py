@@ -21,7 +21,6 @@ FAILURES = RECORDINGS / "failures.ndjson"
 
 
 def lines(data: bytes) -> list[str]:
-    """Return printed lines."""
     return data.decode().splitlines()
 
 

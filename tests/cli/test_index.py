@@ -37,7 +37,6 @@ def updated(machine: FakeMachine) -> subprocess.CompletedProcess[bytes]:
 
 
 def index_of(machine: FakeMachine) -> Path:
-    """Return the path of a machine's index."""
     return Path(machine.environ["AGENTWATCH_HOME"]) / "index.db"
 
 

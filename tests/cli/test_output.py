@@ -82,7 +82,6 @@ def check_refused(folder: Path, output: str, reason: str, *, unless_forced: bool
 
 
 def mode_of(path: Path) -> int:
-    """Return the permissions of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 

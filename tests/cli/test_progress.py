@@ -26,7 +26,6 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of the progress."""
     clock = Clock()
     monkeypatch.setattr(messages, "time", clock)
     return clock

@@ -16,7 +16,6 @@ from tests.conftest import case
 
 
 def read(folder: Path, text: str) -> Config:
-    """Return the settings in a file with this text."""
     path = folder / "config.toml"
     path.write_text(text, encoding="utf-8")
     return read_config({"AGENTWATCH_CONFIG": str(path)})

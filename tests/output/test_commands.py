@@ -49,7 +49,6 @@ class Clock:
         self._seconds = 0.0
 
     def monotonic(self) -> float:
-        """Return the seconds."""
         return self._seconds
 
     def passes(self) -> bool:

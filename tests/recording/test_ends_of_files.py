@@ -113,7 +113,6 @@ def test_the_first_and_the_last_lines_are_found(tmp_path: Path, monkeypatch: pyt
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[int]:
-    """Yield the descriptor of an empty file."""
     fd = os.open(tmp_path / "lines", os.O_RDWR | os.O_CREAT)
     yield fd
     os.close(fd)

@@ -67,7 +67,6 @@ def begin(tmp_path: Path) -> Iterator[Callable[[], Growing]]:
 
 @pytest.fixture
 def growing(begin: Callable[[], Growing]) -> Growing:
-    """Return an empty recording."""
     return begin()
 
 

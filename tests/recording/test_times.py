@@ -23,7 +23,6 @@ from tests.conftest import case
 
 
 def read_all(path: Path) -> list[Line]:
-    """Return all lines of a saved recording."""
     reader = open_saved(path)
     lines: list[Line] = []
     while found := reader.read():

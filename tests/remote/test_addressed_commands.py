@@ -24,7 +24,6 @@ DEMO = RECORDINGS / "demo.ndjson"
 
 @pytest.fixture
 def address(server: Server, publisher: Publisher) -> str:
-    """Return the address of a published session."""
     publisher.send_recording(DEMO)
     publisher.end()
     publisher.card(Card(host="build-7", outcome="succeeded", exit=0))

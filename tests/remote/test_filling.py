@@ -111,7 +111,6 @@ class Listed(MadeArchive):
     """An archive that has returned every card with its last batch."""
 
     def next(self, seconds: float) -> list[StoredCard]:
-        """Return the next batch."""
         found = super().next(seconds)
         self.is_complete = not self.batches
         return found

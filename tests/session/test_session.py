@@ -142,7 +142,6 @@ class Reader:
         self.take(init())
 
     def take(self, line: bytes) -> None:
-        """Apply a line."""
         for found in self._joiner.take(self._line(self._offset, line.removesuffix(b"\n"), None)):
             apply_line(self.session, *found)
         self._offset += len(line)

@@ -22,12 +22,10 @@ class Mac(socket.socket):
     """A socket that takes only the addresses that macOS takes."""
 
     def bind(self, address: object) -> None:
-        """Bind to a path."""
         assert len(os.fsencode(str(address))) <= MOST
         super().bind(str(address))
 
     def connect(self, address: object) -> None:
-        """Connect to a path."""
         assert len(os.fsencode(str(address))) <= MOST
         super().connect(str(address))
 

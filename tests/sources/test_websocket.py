@@ -40,7 +40,6 @@ def sends(*data: bytes) -> Callable[[Connection], None]:
 
 
 def open_to(server: CodexServer, seconds: float = LONG) -> WebSocket:
-    """Connect to a server."""
     return WebSocket(os.fspath(server.path), UID, seconds)
 
 

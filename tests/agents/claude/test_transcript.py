@@ -428,7 +428,6 @@ def agents(events: list[Event]) -> set[str | None]:
 
 
 def of_agent(made: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return a line of a subagent."""
     return {**made, "isSidechain": True, **more}
 
 

@@ -37,7 +37,6 @@ PATCH = [{"path": "/a.py", "kind": "update"}]
 
 
 def command(status: str | None, code: Any = None, **fields: Any) -> Json:
-    """Return the end of a command."""
     return done("command_execution", command="bash -lc x", status=status, exit_code=code, **fields)
 
 

@@ -55,7 +55,6 @@ def begin(step: str = "0", **more: Any) -> dict[str, Any]:
 
 
 def done(step: str = "0", **more: Any) -> dict[str, Any]:
-    """Return the line that ends a step of the model."""
     return line("assistant.turn_end", {"turnId": step}, **more)
 
 
@@ -70,7 +69,6 @@ def ended(call_id: str, content: Any = "", *, success: Any = True, **data: Any) 
 
 
 def failed(call_id: str, why: str, code: str = "failure") -> dict[str, Any]:
-    """Return the line that ends a call that failed."""
     return ended(call_id, success=False, error={"message": why, "code": code})
 
 

@@ -306,7 +306,6 @@ def blocks(of_line: dict[str, Any]) -> list[Block]:
 
 
 def result(**fields: Any) -> dict[str, Any]:
-    """Return the line that ends a call with a result."""
     return line("tool.execution_complete", {"toolCallId": "c", "success": True, "result": fields})
 
 

@@ -249,7 +249,6 @@ def thoughts(*lines: dict[str, Any]) -> list[str]:
 
 
 def think(words: str, thought: str = "t") -> dict[str, Any]:
-    """Return a delta of a thought."""
     return passing("assistant.reasoning_delta", {"reasoningId": thought, "deltaContent": words})
 
 

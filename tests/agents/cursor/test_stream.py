@@ -207,7 +207,6 @@ def session_of(*lines: bytes) -> Session:
 
 
 def thoughts(read: Session) -> list[str]:
-    """Return the blocks of reasoning."""
     return [entry.text for entry in read.transcript if entry.kind is Kind.REASONING]
 
 

@@ -157,7 +157,6 @@ def test_the_entries_that_are_kept_are_limited(monkeypatch: pytest.MonkeyPatch) 
 
 
 def entry_events(text: str) -> list[object]:
-    """Return the events of an answer."""
     return list(History().add(entry("", text)))
 
 

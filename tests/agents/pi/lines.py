@@ -14,7 +14,6 @@ HEADER: dict[str, Any] = {
 
 
 def assistant(*parts: dict[str, Any], stop: str = "stop", **more: Any) -> dict[str, Any]:
-    """Return an assistant's message."""
     message = {"role": "assistant", "content": list(parts), "provider": "acme", "model": "m-1"}
     return {**message, "stopReason": stop, "timestamp": 1, **more}
 
@@ -28,12 +27,10 @@ def thought(words: str) -> dict[str, Any]:
 
 
 def call(call_id: str, name: str, **arguments: Any) -> dict[str, Any]:
-    """Return a tool call of a message."""
     return {"type": "toolCall", "id": call_id, "name": name, "arguments": arguments}
 
 
 def user(words: Any) -> dict[str, Any]:
-    """Return a user's message."""
     return {"role": "user", "content": words, "timestamp": 1}
 
 

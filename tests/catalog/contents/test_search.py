@@ -27,7 +27,6 @@ def said(text: str, **more: Any) -> bytes:
 
 
 def session(folder: Path, *lines: bytes, number: int = 0, **more: Any) -> Row:
-    """Save a session and return its row."""
     path = folder / f"{number}.jsonl"
     path.write_bytes(b"".join(lines))
     return row(path=path, number=number, **more)

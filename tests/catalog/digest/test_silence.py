@@ -50,7 +50,6 @@ def test_silence_ends_a_turn_that_no_line_ends(path: Path) -> None:
 
 
 def qwen(kind: str, **more: object) -> dict[str, object]:
-    """Return a line of Qwen Code."""
     return {"type": kind, "sessionId": "s", "timestamp": claude.AT, "cwd": "/w", "version": "0", **more}
 
 

@@ -48,6 +48,5 @@ def rows(path: Path, query: str, *values: Any) -> list[tuple[Any, ...]]:
 
 
 def named(found: list[SessionEntry], names: Iterator[str] | list[str]) -> list[SessionEntry]:
-    """Return the sessions with these ids."""
     wanted = {*names}
     return [each for each in found if each.id in wanted]

@@ -99,7 +99,6 @@ def test_the_files_that_a_session_changed(indexed: Indexed) -> None:
 
 
 def active_ms(indexed: Indexed, *lines: bytes) -> int | None:
-    """Return the active time of a session."""
     indexed.record(STEM, *lines)
     indexed.update()
     [(found,)] = indexed.rows("SELECT active_ms FROM session")

@@ -39,7 +39,6 @@ def database(machine: FakeMachine) -> Path:
 
 
 def change(path: Path, *statements: str, values: tuple[object, ...] = ()) -> None:
-    """Change a database."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement, values)

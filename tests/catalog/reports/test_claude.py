@@ -22,7 +22,6 @@ from tests.harness.processes import until
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Registry:
-    """Return an empty registry."""
     return Registry(tmp_path)
 
 

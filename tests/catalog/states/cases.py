@@ -20,7 +20,6 @@ Change = object
 
 
 def found(agent: str = "codex", parent: str | None = None) -> SessionEntry:
-    """Return a session on disk."""
     return SessionEntry(agent, "s1", Path("/sessions/s1.jsonl"), 1_000, NOW_MS * 10**6, parent=parent)
 
 

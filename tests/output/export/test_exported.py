@@ -39,7 +39,6 @@ def part(begin: MomentSpec | None = None, until: MomentSpec | None = None, words
 
 
 def numbers(path: Path, wanted: Wanted) -> list[int]:
-    """Return the numbers of the calls that are exported."""
     with opened(path, wanted) as session:
         found = [call.number for call in session.calls()]
         assert sorted(found) == sorted(entry.call.number for entry in session.entries() if entry.call)
@@ -47,7 +46,6 @@ def numbers(path: Path, wanted: Wanted) -> list[int]:
 
 
 def texts(path: Path, wanted: Wanted) -> list[str]:
-    """Return the texts that are exported."""
     with opened(path, wanted) as session:
         return [entry.text for entry in session.entries() if entry.kind in (Kind.PROMPT, Kind.ANSWER)]
 

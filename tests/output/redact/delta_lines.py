@@ -18,7 +18,6 @@ class Form(NamedTuple):
     """Where the text is."""
 
     def line(self, text: str, block: int, number: int) -> bytes:
-        """Return the line of a delta."""
         return json.dumps(self.row(text, block, number), ensure_ascii=number % 2 == 0).encode() + b"\n"
 
     def text(self, line: bytes) -> str:

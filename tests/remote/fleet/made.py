@@ -25,7 +25,6 @@ def named(number: int, publisher: str = "ci") -> SessionName:
 
 
 def key(number: int, publisher: str = "ci") -> tuple[str, str]:
-    """Return the key of a session's row."""
     return ADDRESS, str(named(number, publisher))
 
 
@@ -55,7 +54,6 @@ class MadeArchive:
         self.batches.append(list(cards))
 
     def next(self, seconds: float) -> list[StoredCard]:
-        """Return the next batch."""
         self.calls += 1
         while self.hangs:
             time.sleep(0.01)
@@ -70,7 +68,6 @@ class MadeArchive:
         return []
 
     def cards(self, whose: str = "*") -> MadeArchive:
-        """Return the reader of cards."""
         assert whose == "*"
         return self
 

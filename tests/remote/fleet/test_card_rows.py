@@ -28,7 +28,6 @@ HOSTILE = [
 
 
 def row_of(data: bytes, heard_ms: int = NOW_MS) -> Row:
-    """Return the row of a card."""
     rows = CardRows(ADDRESS)
     rows.take(named(1), data, heard_ms)
     return rows.rows()[key(1)]

@@ -25,7 +25,6 @@ from tests.remote.fleet.made import card, named, step_until
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    """Yield a server with the stream and the bucket."""
     with nats_server(tmp_path) as server:
         connection = Connection(login_of(server), "_INBOX.admin")
         make_streams(connection)

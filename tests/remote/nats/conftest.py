@@ -19,7 +19,6 @@ from tests.harness.engine.server import Server, nats_server
 
 @pytest.fixture
 def bare_server(tmp_path: Path) -> Iterator[Server]:
-    """Yield a server without streams."""
     with nats_server(tmp_path) as server:
         yield server
 
@@ -43,7 +42,6 @@ def sink(server: Server) -> Iterator[NatsSink]:
 
 @pytest.fixture
 def archive(server: Server) -> Iterator[NatsArchive]:
-    """Yield a connection of a watcher."""
     archive = NatsArchive(login_of(server))
     yield archive
     archive.close()

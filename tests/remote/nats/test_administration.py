@@ -51,7 +51,6 @@ def connection(bare_server: Server) -> Iterator[Connection]:
 
 
 def config_of(connection: Connection, stream: str) -> dict[str, object]:
-    """Return the configuration of a stream."""
     config: dict[str, object] = connection.ask(f"$JS.API.STREAM.INFO.{stream}")["config"]
     return config
 
@@ -178,7 +177,6 @@ def guarded(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def publisher(guarded: Server) -> Iterator[NatsSink]:
-    """Yield the connection of the publisher `ci`."""
     sink = NatsSink(login_as(guarded, "ci"), "ci")
     yield sink
     sink.close()
@@ -186,7 +184,6 @@ def publisher(guarded: Server) -> Iterator[NatsSink]:
 
 @pytest.fixture
 def watcher(guarded: Server) -> Iterator[NatsArchive]:
-    """Yield the connection of the watcher `ann`."""
     archive = NatsArchive(login_as(guarded, "ann"))
     yield archive
     archive.close()

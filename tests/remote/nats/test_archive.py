@@ -26,7 +26,6 @@ SESSION = new_session("ci")
 
 @pytest.fixture
 def proxy(server: Server) -> Iterator[Proxy]:
-    """Yield a proxy in front of the server."""
     with Proxy(server.port) as proxy:
         yield proxy
 

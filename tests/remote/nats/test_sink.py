@@ -28,7 +28,6 @@ DIGEST = "0" * 64
 
 @pytest.fixture
 def proxy(server: Server) -> Iterator[Proxy]:
-    """Yield a proxy in front of the server."""
     with Proxy(server.port) as proxy:
         yield proxy
 

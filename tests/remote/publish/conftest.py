@@ -37,7 +37,6 @@ class Stored(NamedTuple):
 
 
 def make(server: Server, limits: StreamLimits = DEFAULT, **login: str) -> None:
-    """Make the stream and the bucket."""
     connection = Connection(login_of(server, **login), "_INBOX.admin")
     make_streams(connection, limits)
     connection.close()

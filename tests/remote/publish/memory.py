@@ -36,7 +36,6 @@ class Engine:
         self._sequence = 0
 
     def open(self) -> Sink:
-        """Connect."""
         self.opened += 1
         if self.is_away or self._bad() is not None:
             raise RemoteError("the engine does not answer")

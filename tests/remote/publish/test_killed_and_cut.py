@@ -70,7 +70,6 @@ class Growing:
             release(self.fd)
 
     def close(self) -> None:
-        """End the recording and close its files."""
         self.end()
         os.close(self.fd)
         os.close(self._times)

@@ -56,7 +56,6 @@ class Sshd:
 
     @property
     def pid(self) -> int:
-        """The process of the server."""
         assert self._process is not None
         return self._process.pid
 

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.system
 
 
 def run(host: Sshd, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run agentwatch on this machine."""
     env = os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(host.sockets)}
     return subprocess.run(
         [*AGENTWATCH, *arguments],

@@ -572,7 +572,6 @@ def test_a_path_is_absolute_and_relative() -> None:
 
 
 def applied(session: Session, *events: Event) -> None:
-    """Apply events to a session."""
     for event in events:
         apply_line(session, [event], Place(0, 1, None))
 

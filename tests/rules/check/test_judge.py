@@ -273,7 +273,6 @@ def hostile(folder: Path) -> Checked:
 
 
 def broken(name: str, hits: int, severity: Severity = Severity.ERROR) -> Judgement:
-    """Return the judgement on a broken rule."""
     rule = forbid("tool:edit", name, severity)
     return Judgement(
         rule, State.BROKEN, SafeText(f"{hits} calls"), hits, hits, [Violation("#1", SafeText("Edited"))]
@@ -357,7 +356,6 @@ FIFTEEN = (ROOT / "bench" / "fifteen_rules.toml").read_text(encoding="utf-8")
 
 
 def read(text: str | bytes, folder: Path) -> list[Forbid | Require | Limit]:
-    """Return the rules of a file with this text."""
     path = folder / "rules.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return read_rules(path)

@@ -59,7 +59,6 @@ class Watched:
         return self.update(words, is_quiet=is_quiet)
 
     def restore_title(self) -> str:
-        """Restore the title, and return what that wrote."""
         self._written.clear()
         self.attention.give_title_back()
         return "".join(self._written)

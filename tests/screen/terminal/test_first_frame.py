@@ -48,7 +48,6 @@ class Both(App[None]):
     """
 
     def compose(self) -> ComposeResult:
-        """Yield the two."""
         yield Lazy()
         yield Eager()
 

@@ -48,7 +48,6 @@ class Clock:
         return self.used
 
     def call_at(self, due: float, call: Callable[[], object]) -> Timer:
-        """Call at a time."""
         self.timers.append(Timer(due, call))
         return self.timers[-1]
 

@@ -35,7 +35,6 @@ class Words(LineView):
         return self.strip_of([(SafeText(f"{y} "), "muted"), (SafeText(self.texts[y]), "strong")])
 
     def is_stable(self, line: int) -> bool:
-        """Return whether the line is stable."""
         return line in self.stable
 
     def grow(self, count: int) -> None:

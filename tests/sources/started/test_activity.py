@@ -61,7 +61,6 @@ def running(program: str) -> Iterator[int]:
 
 
 def pids_of(session: int) -> list[int]:
-    """Return the processes of a session."""
     pids = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
     return [pid for pid in pids if agent_processes._session(pid) == session]
 

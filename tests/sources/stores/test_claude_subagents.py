@@ -74,7 +74,6 @@ def kinds(lines: list[bytes]) -> list[str]:
 
 
 def session_at(path: Path) -> Session:
-    """Return the session that is saved at a path."""
     source = saved_source(path)
     feed = Feed(source.reader)
     feed.advance()

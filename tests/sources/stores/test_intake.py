@@ -55,7 +55,6 @@ class HeldBatches(Batches):
 
 
 def opened(store: Batches, *, follow: bool, waits: bool = True) -> StoreSource:
-    """Return a source that reads the store."""
     fd = nameless_file()
     return StoreSource(fd, StoreIntake(store, fd, follow=follow, waits=waits))
 

@@ -49,7 +49,6 @@ def trajectory(path: Path, part: Wanted = RAW) -> Json:
 
 
 def of_lines(tmp_path: Path, *lines: bytes) -> Json:
-    """Return the trajectory of a recording with these lines."""
     path = tmp_path / "session.ndjson"
     path.write_bytes(b"".join(lines))
     return trajectory(path)

@@ -110,7 +110,6 @@ class Page(HTMLParser):
 
     @property
     def style(self) -> str:
-        """The stylesheet."""
         (found,) = [text for element, text in self.raw if element.tag == "style"]
         return found
 

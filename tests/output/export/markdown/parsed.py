@@ -66,6 +66,5 @@ class _Pieces(HTMLParser):
         self._codes -= tag == "code"
 
     def handle_data(self, data: str) -> None:
-        """Collect text."""
         if not self._codes:
             self.found.append(data)

@@ -90,7 +90,6 @@ class Collector:
 
 
 def attributes(span: Any) -> dict[str, object]:
-    """Return the attributes of a span or of a resource."""
     return {each.key: _value(each.value) for each in span.attributes}
 
 

@@ -10,7 +10,6 @@ from tests.conftest import case
 
 
 def found_in(text: str) -> list[str]:
-    """Return the secrets of a text."""
     return [text[each.start : each.end] for each in find(text)]
 
 

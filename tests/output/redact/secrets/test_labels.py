@@ -9,7 +9,6 @@ PASSWORD, TOKEN = "hunter" + "2x9", "a8Kd7fQ6a9s8Zf7as9L8"
 
 
 def found_in(text: str) -> list[str]:
-    """Return the secrets of a text."""
     return [text[each.start : each.end] for each in find(text)]
 
 

@@ -35,7 +35,6 @@ def team_server(tmp_path: Path) -> Iterator[Server]:
 
 
 def login(user: str) -> dict[str, str]:
-    """Return the environment of a user."""
     return {"AGENTWATCH_NATS_USER": user, "AGENTWATCH_NATS_PASSWORD": PASSWORDS[user]}
 
 

@@ -44,7 +44,6 @@ sys.exit(app.main())
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Yield a server with the users of a team."""
     with team_server(tmp_path_factory.mktemp("team")) as server:
         yield server
 

@@ -62,7 +62,6 @@ class LinesApp(App[None]):
         self.status = StatusLine()
 
     def compose(self) -> ComposeResult:
-        """Yield both lines."""
         yield self.header
         yield self.status
 
@@ -300,7 +299,6 @@ class Published:
         return len(self._forms) > 2
 
     def forms(self) -> tuple[str, ...]:
-        """Return the words."""
         return self._forms
 
 

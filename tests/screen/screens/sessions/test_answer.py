@@ -58,7 +58,6 @@ class Asking:
         return self.stage.app.screen
 
     async def closed(self) -> None:
-        """Wait until the box is closed."""
         await self.stage.until(lambda: not isinstance(self.stage.app.screen, AnswerBox), "the list")
 
     async def again(self) -> None:

@@ -257,14 +257,12 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def session(tmp_path: Path) -> Row:
-    """Return a session that works."""
     path = tmp_path / "one.ndjson"
     path.write_bytes(init() + started("shell", "old", command=REMOVE))
     return row("one", State.WORKING, path=path, is_own=True, now="pytest -q")
 
 
 def with_rule(action: str) -> Config:
-    """Return a configuration with a rule."""
     return Config(on=(OnSetting("program:rm", action, "removes"),))
 
 
@@ -390,7 +388,6 @@ def told(*rows: Row) -> list[str]:
 
 
 def at(state: State, since_ms: int | None = LATER_MS, **fields: Any) -> Row:
-    """Return the session in a state that its agent reports."""
     return row("one", state, since_ms=since_ms, **fields)
 
 

@@ -30,7 +30,6 @@ class OpencodeDatabase:
     """A database that a test fills. Its connection stays open, as that of a running opencode."""
 
     def __init__(self, path: Path, *, is_wal: bool = True) -> None:
-        """Create the database."""
         self.path = path
         self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         if is_wal:
@@ -43,7 +42,6 @@ class OpencodeDatabase:
         self.connection.close()
 
     def session(self, session_id: str = SESSION, parent: str | None = None, **columns: Any) -> None:
-        """Add a session."""
         self.now += 1000
         model = json.dumps({"id": "some-model", "providerID": "someone"})
         values: dict[str, Any] = {

@@ -59,7 +59,6 @@ def moment(stage: Stage) -> int | None:
 
 
 def shows_panes(stage: Stage, rows: list[str]) -> bool:
-    """Return whether the rows of the panes are these."""
     return stage.rows()[2:-1] == rows
 
 

@@ -43,7 +43,6 @@ async def shown(
 
 
 def view(app: ScreenApp, name: str) -> BoxList[Any]:
-    """Return one of the two lists."""
     return app.opened.query_one(f"#{name}", BoxList)
 
 
