@@ -78,7 +78,7 @@ def ran(
     from agentwatch.output.export import exporters
 
     for found in (exporters, formats):
-        found.problems.clear()  # those that earlier tests have made
+        found.GROUP.problems.clear()  # those that earlier tests have made
     words, here = ["agentwatch", *map(str, arguments)], os.getcwd()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     thresholds, code = gc.get_threshold(), None

@@ -108,8 +108,6 @@ def exporter_named(name: str) -> Exporter | Sender | None:
 
 GROUP = Group("agentwatch.exporters", "export plugin")
 """The name of an entry point is the name of the format."""
-problems = GROUP.problems
-"""One line for each plugin that could not be loaded, in the order in which they failed."""
 
 
 @cache
