@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from time import perf_counter
 from typing import NamedTuple
@@ -25,13 +25,10 @@ _LEAST_BYTES = 4096
 
 class Axis:
     """Converts between moments and positions on the scale of the bar. A position is a time in ms since the
-    epoch; a number of bytes if the recording has no times; or a time that silences were cut from. `shortened`
-    returns a time with the long silences before it shortened, in ms; it must not decrease. None leaves
-    silences as they are."""
+    epoch, or a number of bytes if the recording has no times."""
 
-    def __init__(self, timeline: Timeline, shortened: Callable[[int], int] | None = None) -> None:
+    def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
-        self._shortened = shortened or _same
 
     @property
     def has_times(self) -> bool:
@@ -46,14 +43,14 @@ class Axis:
     @property
     def begin(self) -> int:
         """The position of the first line."""
-        return self._shortened(self._timeline.first_ms or 0) if self.has_times else 0
+        return self._timeline.first_ms or 0 if self.has_times else 0
 
     @property
     def end(self) -> int:
         """The position of the last line."""
         if not self.has_times:
             return self._timeline.size
-        return max(self._shortened(self._timeline.last_ms or 0), self.begin)
+        return max(self._timeline.last_ms or 0, self.begin)
 
     def length(self, *, is_growing: bool) -> int:
         """Return the length of the scale; at least 1. While the recording grows, the length grows in steps of
@@ -70,7 +67,7 @@ class Axis:
         """Return the moment at a position: after the last line at or before it."""
         if not self.has_times:
             return min(max(position, 0), self._timeline.size)
-        return self._timeline.offset_at(self.ms_at(position))
+        return self._timeline.offset_at(position)
 
     def position_of(self, moment: int) -> int:
         """Return the position of a moment, between `begin` and `end`."""
@@ -81,21 +78,7 @@ class Axis:
 
     def position_at(self, ms: int) -> int:
         """Return the position of a recorded time, between `begin` and `end`."""
-        return min(max(self._shortened(ms), self.begin), self.end)
-
-    def ms_at(self, position: int) -> int:
-        """Return the recorded time at a position on a scale of times, in ms since the epoch. If a silence was
-        cut there, it is the end of the silence."""
-        if self._shortened is _same:
-            return position
-        low, high = self._timeline.first_ms or 0, self._timeline.last_ms or 0
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self._shortened(middle) <= position:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        return min(max(ms, self.begin), self.end)
 
     def silence_ms(self, moment: int, position: int) -> int:
         """Return how long no line was recorded after a moment, in ms. At `position`, a later line is already
@@ -103,7 +86,7 @@ class Axis:
         began_ms = self._timeline.ms_at(moment)
         if began_ms is None:
             return 0
-        low, high = began_ms, max(self.ms_at(position), began_ms)
+        low, high = began_ms, max(position, began_ms)
         while low < high:
             middle = (low + high) // 2
             if self._timeline.offset_at(middle) > moment:
@@ -111,10 +94,6 @@ class Axis:
             else:
                 low = middle + 1
         return low - began_ms
-
-
-def _same(ms: int) -> int:
-    return ms
 
 
 _CALLS_AT_ONCE = 64
@@ -455,7 +434,7 @@ class Bar:
         if not axis.has_times:
             return None
         cell = min(max(cell, 0), self.width - 1)
-        return axis.ms_at(min(self._layout.position_after(cell) - 1, axis.end))
+        return min(self._layout.position_after(cell) - 1, axis.end)
 
     def percent_of(self, moment: int, ms: int | None = None) -> int:
         """Return the share of the session before a moment, in whole percent; 100 only at its end."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual import events
@@ -114,12 +115,11 @@ class HeaderLine(Static):
     are the turn, the calls by outcome, the tokens, the context and the cost. `source` is None if that is not
     shown."""
 
+    @dataclass
     class CountClicked(Message):
         """Posted when the number of calls with an outcome is clicked."""
 
-        def __init__(self, outcome: Outcome) -> None:
-            super().__init__()
-            self.outcome = outcome
+        outcome: Outcome
 
     def __init__(self, source: Source | None = None, live_key: str = "L") -> None:
         super().__init__(id="header")

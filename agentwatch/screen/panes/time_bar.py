@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -144,29 +145,25 @@ class TimeBar(Widget):
         ),
     }
 
+    @dataclass
     class Sought(Message):
         """Posted when the user clicks or drags to a moment. `offset` is the moment, as a number of bytes of
         the recording."""
 
-        def __init__(self, offset: int) -> None:
-            super().__init__()
-            self.offset = offset
+        offset: int
 
+    @dataclass
     class VerdictChosen(Message):
-        """Posted when a verdict in the ribbon is clicked. `offset` is the moment at which the call had
-        ended."""
+        """Posted when a verdict in the ribbon is clicked."""
 
-        def __init__(self, offset: int, number: int) -> None:
-            super().__init__()
-            self.offset = offset
-            self.number = number
+        number: int
+        """The number of the call."""
 
     def __init__(self) -> None:
         super().__init__(id="time-bar")
         self.line_style = LineStyles(self)
         self._session: Session | None = None
         self._timeline: Timeline | None = None
-        self._shortened: Callable[[int], int] | None = None
         self._bar: Bar | None = None
         self._ends = NO_ENDS
         self._words = SafeText("")
@@ -192,7 +189,6 @@ class TimeBar(Widget):
         bookmarks: Sequence[tuple[int, str]] = (),
         verdicts: Sequence[CallVerdict] = (),
         at_ms: int | None = None,
-        shortened: Callable[[int], int] | None = None,
         alarms: Sequence[tuple[int, SafeText]] = (),
     ) -> None:
         """Show a moment of a session; redraw only if something changed.
@@ -200,12 +196,11 @@ class TimeBar(Widget):
         `session` is the whole session, not that of the moment, which is a number of bytes of the recording.
         `words` are the speed and the direction: `×4 ▶`, `◀ ×8`, `‖`; empty if nothing is played. `at_ms` is
         the recorded time that is shown: in a silence it passes while the moment stays. None is the time of
-        the moment's last line. `shortened` returns a time with the silences before it shortened, in ms; None
-        shows them whole. More `alarms`, hits of rules and acts in words, may be appended later.
+        the moment's last line. More `alarms`, hits of rules and acts in words, may be appended later.
         """
-        if (session, timeline, shortened) != (self._session, self._timeline, self._shortened):
-            self._session, self._timeline, self._shortened = session, timeline, shortened
-            self._bar = Bar(session, Axis(timeline, shortened))
+        if (session, timeline) != (self._session, self._timeline):
+            self._session, self._timeline = session, timeline
+            self._bar = Bar(session, Axis(timeline))
         self._moment, self._at_ms, self._words = moment, at_ms, words
         self._bookmarks, self._verdicts, self._alarms = tuple(bookmarks), tuple(verdicts), alarms
         if not self._is_reading:
@@ -238,8 +233,7 @@ class TimeBar(Widget):
         """Seek to the moment below the mouse, and follow it until the left button is released."""
         verdict = self._ends.verdict_at(event.x)
         if verdict is not None and verdict < len(self._verdicts):
-            chosen = self._verdicts[verdict]
-            self.post_message(self.VerdictChosen(chosen.moment, chosen.number))
+            self.post_message(self.VerdictChosen(self._verdicts[verdict].number))
             return
         if event.button != 1:
             return

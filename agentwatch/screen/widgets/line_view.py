@@ -7,6 +7,7 @@ history: at 100,000 rows, DataTable reached 4 frames a second, this pane 60.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import ceil
 from typing import ClassVar
 
@@ -430,12 +431,11 @@ class RowView(CursorView):
 # The message by which a part of the screen asks for another pane.
 
 
+@dataclass
 class PaneWanted(Message):
     """Posted when a pane should get the focus."""
 
-    def __init__(self, pane: str) -> None:
-        super().__init__()
-        self.pane = pane
+    pane: str
 
 
 # A heading above the rows of a pane, which does not scroll with them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events
@@ -197,12 +198,11 @@ _FRAME_COLUMNS = 6
 class DetailView(LineView):
     """Shows what one call did; its lines stay on disk until the pane is visible."""
 
+    @dataclass
     class Stepped(Message):
         """Posted when the user goes to the next (1) or previous (-1) call."""
 
-        def __init__(self, step: int) -> None:
-            super().__init__()
-            self.step = step
+        step: int
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("detail")
 

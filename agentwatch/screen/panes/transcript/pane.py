@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -136,14 +137,13 @@ class Thoughts:
 class Transcript(LineView):
     """Shows the entries of a session in order; the user can go to a call from its line and open a thought."""
 
+    @dataclass
     class CallChosen(Message):
         """Posted when the line of a call is selected. `goes_there` says whether the user wants to go to the
         call in the calls pane."""
 
-        def __init__(self, call: Call, *, goes_there: bool) -> None:
-            super().__init__()
-            self.call = call
-            self.goes_there = goes_there
+        call: Call
+        goes_there: bool
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("transcript")
 

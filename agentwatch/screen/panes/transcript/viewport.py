@@ -200,11 +200,11 @@ class BlockViewport:
             height -= layout.span(index)
         return has_measured
 
-    def in_view(self, top: int | None = None) -> range:
-        """Return the indices of the visible blocks; `top` is the first visible line (default: the pane's)."""
+    def in_view(self) -> range:
+        """Return the indices of the visible blocks."""
         if not self.layout.line_count():
             return range(0)
-        first = self._pane.scroll_offset.y if top is None else top
+        first = self._pane.scroll_offset.y
         last = min(first + self._pane.scrollable_content_region.height, self.layout.line_count() - 1)
         return range(self.layout.at(min(first, last))[0], self.layout.at(last)[0] + 1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from textual import on
@@ -74,12 +75,11 @@ class FindBar(InputBar):
     """Searches while the user types, and shows the current match in the panes. A preview contains only the
     head and tail of a recording, so counts are incomplete."""
 
+    @dataclass
     class Shown(Message):
         """Posted when the panes show another match, or the place where the search began."""
 
-        def __init__(self, pane: str) -> None:
-            super().__init__()
-            self.pane = pane
+        pane: str
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("find bar")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -46,12 +47,11 @@ _MOST_ANSWER = 1000
 class FinishSummary(Static):
     """What failed and is still open, the files that were changed, and how the last answer begins."""
 
+    @dataclass
     class LineClicked(Message):
         """Posted when a line is clicked: 0 for the failures, 1 for the files, 2 for the result."""
 
-        def __init__(self, line: int) -> None:
-            super().__init__()
-            self.line = line
+        line: int
 
     def __init__(self) -> None:
         super().__init__(id="happened")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from time import monotonic
@@ -227,12 +228,11 @@ class TabLine(Static):
     If the titles do not fit, the others have only their numbers.
     """
 
+    @dataclass
     class Clicked(Message):
         """Posted when the title of a tab is clicked."""
 
-        def __init__(self, name: str) -> None:
-            super().__init__()
-            self.name = name
+        name: str
 
     _titles: Mapping[str, str] = {}
     _shown = ""

@@ -178,7 +178,7 @@ async def test_the_mouse_seeks_and_shows() -> None:
         await pilot.click(app.bar, offset=(app.row.index("✗9") + 1, 0))
         [chosen] = app.posted
         assert isinstance(chosen, TimeBar.VerdictChosen)
-        assert (chosen.offset, chosen.number) == (500, 2)
+        assert chosen.number == 2
         await pilot.resize_terminal(90, 4)
         await eventually(pilot, lambda: "✗12" not in app.row, "a narrower row")
 
