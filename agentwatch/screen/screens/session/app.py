@@ -30,12 +30,8 @@ if TYPE_CHECKING:
     from agentwatch.screen.screens.sessions.app import OpenSession
 
 
-# What every app does that shows sessions: focus, suspending, help, the palette, and the keys that quit.
-
 _COLLECT_SECONDS = 0.3
 """The time after which the memory of a closed session is collected: the screen below it is drawn by then."""
-
-
 _PROBLEM_SECONDS = 10.0
 
 
@@ -204,18 +200,20 @@ class AgentwatchApp(SessionApp[Leave]):
         from agentwatch.screen.screens.session.dialogs import LeaveDialog
 
         survivors = self._source.survivors()
+        leave_agent = partial(self._leave, Leave.RUNNING, "the agent")
         rule = "" if self._source.pausing is None else self._source.pausing.rule
         if rule:
             from agentwatch.recording.alarms import rule_words
 
             headline = SafeText(f"The agent is paused by {rule_words(rule)}. If you leave it, it continues.")
-            self.push_screen(LeaveDialog(headline), self._leave_agent)
+            self.push_screen(LeaveDialog(headline), leave_agent)
         elif self._source.runs_agent:
-            self.push_screen(LeaveDialog(SafeText("The agent is still running.")), self._leave_agent)
+            self.push_screen(LeaveDialog(SafeText("The agent is still running.")), leave_agent)
         elif survivors:
             question = SafeText("The agent left processes running:")
             named = [safe_line(f"{survivor.pid} {survivor.name}") for survivor in survivors]
-            self.push_screen(LeaveDialog(question, named), self._leave_survivors)
+            leave = partial(self._leave, Leave.OVER, "the agent's processes")
+            self.push_screen(LeaveDialog(question, named), leave)
         else:
             self.exit(Leave.OVER)
 
@@ -241,23 +239,13 @@ class AgentwatchApp(SessionApp[Leave]):
         if act is not None and (problem := self._source.act(act, "session")):
             self.notify(problem, markup=False)
 
-    def _leave_agent(self, choice: str | None) -> None:
-
+    def _leave(self, kept: Leave, what: str, choice: str | None) -> None:
+        """Leave as the user has chosen: keep what runs, or stop `what`; None stays."""
         if choice == "keep":
-            self.exit(Leave.RUNNING)
+            self.exit(kept)
         elif choice == "stop":
-            self._stop("stopping the agent …")
-
-    def _leave_survivors(self, choice: str | None) -> None:
-
-        if choice == "keep":
-            self.exit(Leave.OVER)
-        elif choice == "stop":
-            self._stop("stopping the agent's processes …")
-
-    def _stop(self, message: str) -> None:
-        self.notify(message, markup=False, timeout=10)
-        self.run_worker(self._stop_agent, thread=True)
+            self.notify(f"stopping {what} …", markup=False, timeout=10)
+            self.run_worker(self._stop_agent, thread=True)
 
     def _stop_agent(self) -> None:
         self._source.stop()

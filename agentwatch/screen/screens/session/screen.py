@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -72,13 +72,9 @@ _MOST_SETTLED, _MOST_ENDED = 32_768, 24_576
 """The calls and texts of such a recording that stay unpacked: 49 MB. 1 GB loads with 4 % less CPU."""
 
 
-class FirstShown(NamedTuple):
-    """What a screen shows at first."""
-
-    feed: Feed
-    """Reads the session that is shown; with `loading`, only a preview of it."""
-    loading: Feed | None = None
-    """Reads the whole recording, which replaces the preview; None if `feed` reads all of it."""
+FirstShown = tuple[Feed, Feed | None]
+"""What a screen shows at first: the feed of the session, or that of a preview, and that of the whole
+recording, which replaces the preview; None without a preview."""
 
 
 def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> FirstShown:
@@ -87,10 +83,10 @@ def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> Fir
     keep_few(feed.session)
     feed.acts_of = SessionActs.of_file(source.path)
     if feed.backlog() <= _LARGE_BYTES or is_replayed or source.wakeup is not None:
-        return FirstShown(feed)
+        return feed, None
     session = feed.session
     session.calls.most_settled, session.transcript.most_ended = _MOST_SETTLED, _MOST_ENDED
-    return FirstShown(preview_feed(source.reader, feed.agent), feed)
+    return preview_feed(source.reader, feed.agent), feed
 
 
 _PLAY_SECONDS = 1 / 30
@@ -226,8 +222,9 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.stop()
         self.notices.rest()
 
+    @on(BlockViewport.Unsettled)
     def on_resize(self) -> None:
-        """Redraw the lines above the panes for the new width."""
+        """Measure the transcript again, and redraw the lines above the panes for the new width."""
         self.frame_scheduler.within(0)
 
     def _tick(self) -> float | None:
@@ -407,10 +404,6 @@ class WatchScreen(Screen[None]):
         self._survivors = self._source.survivors()
         self.frame_scheduler.within(0)
 
-    @on(BlockViewport.Unsettled)
-    def _settle(self) -> None:
-        self.frame_scheduler.within(0)
-
     @on(events.TextSelected)
     def _copy_selection(self) -> None:
         if selected := self.get_selected_text():
@@ -435,7 +428,7 @@ class WatchScreen(Screen[None]):
 
     @on(HeaderLine.CountClicked)
     def _show_counted(self, event: HeaderLine.CountClicked) -> None:
-        self.workspace.filter_calls(event.outcome)
+        self.workspace.action_filter_calls(event.outcome)
 
     def go_to_call(self, call: Call) -> None:
         """Select a call, at the moment that is shown if the call has begun by then."""
@@ -650,7 +643,7 @@ class WatchScreen(Screen[None]):
 
     def _sync_happened(self, session: Session) -> None:
         """Show what happened when a finished session is read; fold it when another turn has begun."""
-        is_finished = _is_finished(session)
+        is_finished = session.calls and session.outcome not in (None, Outcome.RUNNING)
         if self._begins and is_finished:
             self._show_happened()
         elif not is_finished:
@@ -748,11 +741,6 @@ def _what_happened() -> FinishSummary:
     from agentwatch.screen.screens.session.finish_summary import FinishSummary
 
     return FinishSummary()
-
-
-def _is_finished(session: Session) -> bool:
-    """Return whether a session with calls has ended."""
-    return bool(session.calls) and session.outcome not in (None, Outcome.RUNNING)
 
 
 def _address(source: Source) -> str:

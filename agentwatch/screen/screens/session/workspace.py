@@ -181,7 +181,7 @@ class Workspace(Vertical):
     def _go_to_pane(self, event: PaneWanted) -> None:
         self.action_pane(event.pane)
 
-    def filter_calls(self, words: str | None = None) -> None:
+    def action_filter_calls(self, words: str | None = None) -> None:
         """Go to the calls, and open the filter bar or apply the words of a filter."""
         self.find_bar.close()
         self.action_pane("calls")
@@ -250,10 +250,6 @@ class Workspace(Vertical):
         """Go to the next (1) or previous (-1) match."""
         if not self.find_bar.step(direction, self.pane):
             self.notify("no search yet (press /)", markup=False)
-
-    def action_filter_calls(self) -> None:
-        """Go to the calls pane and open the filter bar."""
-        self.filter_calls()
 
     def action_slowest_calls(self) -> None:
         """Go to the calls pane and toggle between the slowest calls first and the order by time."""
