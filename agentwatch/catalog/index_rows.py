@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
-from agentwatch.analysis.files import FileAction, file_action_of, named
+from agentwatch.analysis.files import CHANGES, FileAction, file_action_of, named
 from agentwatch.analysis.shell import READERS, main_program, segments_of
 from agentwatch.analysis.verdict_history import State, call_verdict, final_verdicts
 from agentwatch.analysis.verdicts import Source, Verdict
@@ -143,8 +143,6 @@ def value_of(value: Any) -> Any:
 
 # The rows of the calls of a session: each call with its verdict, and each file that a call changed.
 
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
-
 
 def call_row(call: Call, verdict: Verdict | None) -> Row:
     """Return the row of a call."""
@@ -171,7 +169,7 @@ def verdicts_of(feed: Feed) -> dict[int, Verdict]:
 def edit_rows(call: Call, cwd: str | None, root: str | None) -> list[Row]:
     """Return a row for each file that a call has changed, created or deleted. A relative path begins at
     `cwd`. A path inside `root`, the folder of the repository, is relative to it."""
-    if call.kind not in _CHANGES or file_action_of(call) is FileAction.TRIED:
+    if call.kind not in CHANGES or file_action_of(call) is FileAction.TRIED:
         return []
     paths = (named(path, cwd)[0] for path in (call.path, *call.more_paths) if path)
     files = dict.fromkeys(value_of(named(path, root)[1]) for path in paths)

@@ -24,8 +24,7 @@ from agentwatch.catalog.statistics import (
 )
 from tests.builders import claude_lines as claude
 from tests.builders.screen.lines import BEGAN_MS
-from tests.catalog.index.machines import Indexed
-from tests.catalog.index.truth import machine_of_truth
+from tests.catalog.index.machines import Indexed, machine_of_truth
 from tests.conftest import case
 
 

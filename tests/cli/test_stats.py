@@ -29,8 +29,7 @@ from agentwatch.cli.stats import amount, cost, count, csv_lines, duration, estim
 from agentwatch.session.counts import Use
 from agentwatch.session.events import Tokens
 from agentwatch.text.safe import columns
-from tests.catalog.index.machines import Indexed
-from tests.catalog.index.truth import machine_of_truth
+from tests.catalog.index.machines import Indexed, machine_of_truth
 from tests.conftest import case
 from tests.harness.program import ran
 

@@ -15,6 +15,7 @@ import orjson
 from agentwatch.agents import Decoder
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
+from agentwatch.agents.program import CHANGES
 from agentwatch.agents.registry import agent_named, agent_on_disk
 from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
 from agentwatch.analysis.prices import no_uses
@@ -54,7 +55,6 @@ _MOST_COMMANDS = 6
 """The newest commands of one reading whose output may be read: 0.1 ms each. The older ones are left out."""
 _MOST_BYTES = 1 << 20
 """Longer lines are not read: that takes 4 ms per MiB."""
-_CHANGES = (ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE)
 _DONE = (Outcome.SUCCEEDED, Outcome.RETURNED)
 
 
@@ -86,7 +86,7 @@ class LastTestsReader:
                 words = event.target or ("" if known is None else known.command or known.target)
                 if len(line) <= _MOST_BYTES and words and not _only_reads(words[:MOST_PATH]):
                     self._commands.append(_Command(line, event, words[:MOST_PATH], self._changes))
-            elif kind in _CHANGES and event.outcome in _DONE:
+            elif kind in CHANGES and event.outcome in _DONE:
                 self._changes += 1
 
     def finish(self) -> None:

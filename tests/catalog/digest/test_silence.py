@@ -14,7 +14,7 @@ from agentwatch.session.events import Outcome
 from tests.analysis.verdict_history.sessions import edit, run_of_tests
 from tests.builders.on_disk import transcript as claude
 from tests.builders.screen.lines import ended, init, shell, started
-from tests.catalog.digest.growing import append, jsonl, tail_of
+from tests.catalog.digest.conftest import append, jsonl, tail_of
 from tests.conftest import case
 
 

@@ -18,7 +18,7 @@ from tests.builders import claude_lines as stream
 from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript as claude
 from tests.builders.on_disk.digested import digest_of, found
-from tests.catalog.digest.growing import append, jsonl, tail_of
+from tests.catalog.digest.conftest import append, jsonl, tail_of
 from tests.conftest import case
 
 NOW = (

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from agentwatch.catalog.hooks.program import Program
-from tests.catalog.hooks.users import user_in
+
+
+def user_in(folder: Path) -> Path:
+    """Make the home folder of a user who has started all agents, and return it."""
+    for name in (".codex", ".gemini", ".cursor"):
+        (folder / name).mkdir(parents=True)
+    return folder
 
 
 @pytest.fixture

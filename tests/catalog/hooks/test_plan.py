@@ -14,12 +14,42 @@ import pytest
 from agentwatch.agents.codex.program import HOOKS as CODEX
 from agentwatch.agents.cursor.program import HOOKS as CURSOR
 from agentwatch.agents.gemini.program import HOOKS as GEMINI
+from agentwatch.agents.program import HookedAgent
 from agentwatch.agents.registry import hooked_agents
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.hooks import plan
 from agentwatch.catalog.hooks.plan import Hooks, added, checked, removed
-from tests.catalog.hooks.users import FILES, FOREIGN, hooks_of, install, remove, user_in
+from tests.catalog.hooks.conftest import user_in
 from tests.conftest import case
+
+FOREIGN = {"hooks": [{"type": "command", "command": "mine.sh", "timeout": 9}], "matcher": "Bash"}
+FILES = {
+    "spread": json.dumps({"hooks": {"Stop": [FOREIGN], "SessionStart": [FOREIGN]}}, indent=2) + "\n",
+    "tabs": json.dumps({"description": "ä", "hooks": {"PreToolUse": [FOREIGN, FOREIGN]}}, indent="\t"),
+    "compact": json.dumps({"hooks": {"Stop": [FOREIGN]}}, separators=(",", ":")),
+    "crlf": json.dumps({"hooks": {"Stop": [FOREIGN]}}, indent=4).replace("\n", "\r\n"),
+    "odd": '{ "hooks" : {\n "Stop":[\n\n'
+    + json.dumps(FOREIGN)
+    + '\n  ,{"hooks":[]} ] , "Other": [ ] } }\n\n',
+    "empty arrays": '{\n  "hooks": {\n    "Stop": [],\n    "PreToolUse": [ ]\n  }\n}\n',
+    "empty hooks": '{"hooks": {}}',
+    "no hooks": '{\n    "description": "x"\n}\n',
+    "nothing": "{}",
+    "strange": '{"hooks": {"Stop": [1, null, {}, {"hooks": 5}, {"hooks": [3, {"command": 4}]}]}}',
+    "escaped": '{"hooks": {"Stop": [{"hooks": [{"command": "\\u00e4 \\/ 1", "n": 1.0e3}]}]}}',
+}
+
+
+def hooks_of(user: Path, agent: HookedAgent = CODEX, own: str = "own", **environ: str) -> Hooks:
+    return Hooks(agent, {"AGENTWATCH_HOME": str(user / own), **environ}, user)
+
+
+def install(hooks: Hooks) -> list[Path]:
+    return hooks.install(hooks.installing())
+
+
+def remove(hooks: Hooks) -> list[Path]:
+    return hooks.remove(hooks.removing())
 
 
 def as_cursor(text: str) -> str:
@@ -34,10 +64,10 @@ def own(hooks: Hooks) -> dict[str, str]:
 
 def test_installing_adds_one_entry_for_each_event_and_removing_restores_every_byte(tmp_path: Path) -> None:
     """Foreign entries keep their place and their form, and the file its permissions."""
-    for name in FILES:
+    for name, of_codex in FILES.items():
         for agent in (CODEX, CURSOR):
             with case(f"{name}, {agent.name}"):
-                text = FILES[name] if agent is CODEX else as_cursor(FILES[name])
+                text = of_codex if agent is CODEX else as_cursor(of_codex)
                 hooks = hooks_of(user_in(tmp_path / agent.name / name), agent)
                 hooks.file.write_bytes(text.encode())
                 hooks.file.chmod(0o640)
