@@ -424,32 +424,6 @@ class File:
         return self.known_from is not None and (began is None or began.offset > self.known_from)
 
 
-class Files:
-    """The files that a session touched; at most the newest 20,000."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._spelled: dict[tuple[int, str], File] = {}
-        """By run and path as the agent wrote it."""
-        self._files: dict[str, File] = {}
-        """By the key that `named` returns."""
-
-    def of(self, call: Call, path: str) -> File:
-        """Return a file of a call."""
-        file = self._spelled.get((call.run, path))
-        if file is None:
-            key, shown, _ = named(path, self._session.runs[call.run - 1].cwd)
-            file = self._files.get(key)
-            if file is None:
-                file = self._files[key] = File(shown)
-                if len(self._files) > _MOST_FILES:
-                    del self._files[next(iter(self._files))]
-            self._spelled[call.run, path] = file
-            if len(self._spelled) > _MOST_FILES:
-                del self._spelled[next(iter(self._spelled))]
-        return file
-
-
 _MOST_OPEN = 1000
 
 
@@ -680,7 +654,8 @@ class Episodes:
         self._failures = _Tries()
         self._cycles = Cycles()
         self._rereads = _Rereads(feed)
-        self._files = Files(feed.session)
+        self._files: dict[str, File] = {}
+        """The files that the session touched, by the key that `named` returns; at most the newest 20,000."""
         self._mentions = _Mentions(feed.session)
         self._fixed: deque[Failing] = deque(maxlen=_MOST_KEPT)
         self._green: deque[Row] = deque(maxlen=_MOST_KEPT)
@@ -856,8 +831,17 @@ class Episodes:
             self._fixed.append(fixed)
         return tried
 
+    def _file(self, call: Call, path: str) -> File:
+        key, shown, _ = named(path, self._session.runs[call.run - 1].cwd)
+        file = self._files.get(key)
+        if file is None:
+            file = self._files[key] = File(shown)
+            if len(self._files) > _MOST_FILES:
+                del self._files[next(iter(self._files))]
+        return file
+
     def _read(self, call: Call, path: str) -> None:
-        file = self._files.of(call, path)
+        file = self._file(call, path)
         file.know(call)
         first, times = file.read(call)
         self._reread[call.number - 1] = times
@@ -871,7 +855,7 @@ class Episodes:
             self._cycles.changed(call.number)
         for path in (call.path, *call.more_paths):
             if path and (is_open or has_changed):
-                file = self._files.of(call, path)
+                file = self._file(call, path)
                 file.may_be_changed |= is_open
                 if has_changed:
                     self._changed(call, file)

@@ -11,6 +11,7 @@ from bisect import insort
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from agentwatch.feed.feed import Feed
 from agentwatch.session.blocks import ChangeBlock
@@ -21,6 +22,8 @@ from agentwatch.text.paths import is_windows, relative_to, without_private
 
 _MOST_COMPARED_BYTES = 1 << 20
 """The contents in longer lines are not compared: reading two lines of 1 MiB takes 3 ms."""
+_MOST_NAMED = 1 << 12
+"""The paths whose names are kept: agents name the same files again and again."""
 
 
 class FileAction(StrEnum):
@@ -118,8 +121,6 @@ class TouchedFiles:
         self._files: dict[str, TouchedFile] = {}
         """By the key that `named` returns. The file of the last call is the last."""
         self._by_name: list[TouchedFile] = []
-        self._names: dict[tuple[int, str], tuple[str, str, bool]] = {}
-        """The results of `named`, by run and path."""
 
     @property
     def calls_read(self) -> int:
@@ -155,7 +156,7 @@ class TouchedFiles:
         return self._by_name
 
     def _touch(self, call: Call, path: str) -> None:
-        key, shown, is_outside = self._named(call.run, path)
+        key, shown, is_outside = named(path, self._session.runs[call.run - 1].cwd)
         file = self._files.pop(key, None)
         if file is None:
             file = TouchedFile(shown)
@@ -163,12 +164,6 @@ class TouchedFiles:
         self._files[key] = file
         file.is_outside = file.is_outside or is_outside
         file.add(call)
-
-    def _named(self, run: int, path: str) -> tuple[str, str, bool]:
-        found = self._names.get((run, path))
-        if found is None:
-            found = self._names[run, path] = named(path, self._session.runs[run - 1].cwd)
-        return found
 
 
 def file_action_of(call: Call) -> FileAction:
@@ -191,6 +186,7 @@ def latest_ms(call: Call) -> int | None:
     return agent if agent is not None or place is None else place.seen_ms
 
 
+@lru_cache(_MOST_NAMED)
 def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
     """Return a path's key, the path as it is shown, and whether it is outside the cwd.
 
