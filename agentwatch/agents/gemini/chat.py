@@ -546,16 +546,15 @@ class Chat:
             case Author.RESULTS:
                 self._awaits_end = False
                 return []
-            case Author.CONTEXT:
-                cwd = self.found_folder(folder_in(message))
-                return [RunInfo(cwd=cwd)] if cwd else []
             case Author.SHELL:
                 is_known = self._is_known(fields)
                 return [] if is_known else [Notice(f"you ran {shell_command(message)}", time_of(fields))]
             case Author.SUMMARY | Author.AGENT:
                 return []
-        cwd = self.found_folder(folder_in(message))
-        return [*([RunInfo(cwd=cwd)] if cwd else []), *self._prompt(fields)]
+            case author:
+                cwd = self.found_folder(folder_in(message))
+                facts: list[Event] = [RunInfo(cwd=cwd)] if cwd else []
+                return facts if author is Author.CONTEXT else [*facts, *self._prompt(fields)]
 
     def _prompt(self, fields: Fields) -> list[Event]:
         prompt = prompt_text(fields)

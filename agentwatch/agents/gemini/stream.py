@@ -11,7 +11,7 @@ from typing import NamedTuple
 from agentwatch.agents.blocks import returned_block
 from agentwatch.agents.changes import argument_blocks, changed_lines, line_count, replacement
 from agentwatch.agents.delta_frames import SegmentText
-from agentwatch.agents.fields import Fields, in_words, items, mapping, number, scalars, text
+from agentwatch.agents.fields import Fields, in_words, integer, items, mapping, number, scalars, text
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.tool import (
     NO_FACTS,
@@ -67,7 +67,7 @@ _REFUSED_WORDS = "Tool execution denied by policy"
 _DECLINED_WORDS = ("User did not allow tool call", "User denied execution")
 """Words in the reason of a call that the user refused, which the agent calls cancelled."""
 _READ_CHARACTERS = 1000
-"""The beginning of a reason in which words of a refusal are searched."""
+"""The beginning of a reason in which words of a refusal are searched, and its end for the exit code."""
 _CANCELLED_WORDS = "[Operation Cancelled]"
 """The beginning of the response of a call that was cancelled."""
 _CANCELLED = ("cancelled", "canceled")
@@ -415,7 +415,6 @@ _EXIT = "Exit Code: "
 _AFTER_EXIT = ("Signal: ", "Background PIDs: ", "Process Group PGID: ", "</untrusted_context>")
 """What may follow the exit code at the end of the text that the model gets."""
 _MOST_LINES = 8
-_READ_CHARACTERS = 1000
 
 
 def exit_code_in(reason: str | None) -> int | None:
@@ -428,7 +427,7 @@ def exit_code_in(reason: str | None) -> int | None:
     """
     for line in reversed((reason or "")[-_READ_CHARACTERS:].rstrip().split("\n")[-_MOST_LINES:]):
         if line.startswith(_EXIT):
-            return number({"code": line.removeprefix(_EXIT).strip()}, "code")
+            return integer(line.removeprefix(_EXIT).strip())
         if not line.startswith(_AFTER_EXIT):
             return None
     return None

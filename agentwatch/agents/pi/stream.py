@@ -23,6 +23,7 @@ from agentwatch.agents.tool import (
     named,
     other_tool,
     path_in,
+    tokens_in,
 )
 from agentwatch.session.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock, TextBlock
 from agentwatch.session.events import (
@@ -38,7 +39,6 @@ from agentwatch.session.events import (
     Text,
     TextEnded,
     TextRetracted,
-    Tokens,
     ToolEnded,
     ToolKind,
     ToolProgress,
@@ -103,18 +103,11 @@ def model_of(message: Fields, key: str = "model") -> str | None:
 def usage(counts: Fields, *, has_context: bool = True, request: str | None = None) -> list[Event]:
     """Read the token counts of one request. `input` excludes what the cache was read and written.
     `has_context` is False for a request that failed: it does not show how much of the context is in use."""
-    sent = [number(counts, key) for key in ("input", "cacheRead", "cacheWrite")]
-    output = number(counts, "output")
-    if not any((*sent, output)):
+    tokens = tokens_in(counts, "input", "cacheRead", "output", "cacheWrite", excludes_cache=True)
+    if not any(tokens):
         return []
-    tokens = Tokens(
-        input=None if sent[0] is None else sum(count or 0 for count in sent),
-        cached=sent[1],
-        output=output,
-        cost_usd=cost(mapping(counts.get("cost")).get("total")),
-        context_used=(number(counts, "totalTokens") or None) if has_context else None,
-        written=sent[2],
-    )
+    used = (number(counts, "totalTokens") or None) if has_context else None
+    tokens = tokens._replace(cost_usd=cost(mapping(counts.get("cost")).get("total")), context_used=used)
     return [Usage(tokens, UsageScope.REQUEST, request=request)]
 
 

@@ -13,7 +13,7 @@ from agentwatch.agents.gemini.stream import exit_code_in
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.qwen.agent import CHAT_FORMAT, parts_of
 from agentwatch.agents.qwen.stream import ASKING, tool_named
-from agentwatch.agents.tool import NO_FACTS, Facts, OpenCalls, Phrase, Result, Tool, remember
+from agentwatch.agents.tool import NO_FACTS, Facts, OpenCalls, Phrase, Result, Tool, remember, tokens_in
 from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock
 from agentwatch.session.events import (
     Channel,
@@ -471,14 +471,9 @@ def _users_text(fields: Fields) -> str | None:
 
 def _usage(fields: Fields, at_ms: int | None) -> Usage | None:
     counts = mapping(fields.get("usageMetadata"))
-    sent = number(counts, "promptTokenCount")
-    tokens = Tokens(
-        sent,
-        number(counts, "cachedContentTokenCount"),
-        number(counts, "candidatesTokenCount"),
-        context_used=sent,
-        context_size=number(fields, "contextWindowSize"),
-    )
+    tokens = tokens_in(counts, "promptTokenCount", "cachedContentTokenCount", "candidatesTokenCount")
+    size = number(fields, "contextWindowSize")
+    tokens = tokens._replace(context_used=tokens.input, context_size=size)
     line = (text(fields, "uuid") or "")[:MOST_ID] or None
     return None if tokens == Tokens() else Usage(tokens, UsageScope.REQUEST, at_ms, line)
 
