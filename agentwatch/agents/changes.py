@@ -65,11 +65,14 @@ def summed(changes: Sequence[FileChange]) -> Changes:
     elif kinds == {ChangeKind.DELETE}:
         kind, phrase = ToolKind.DELETE, Phrase.DELETED
     paths = [path for change in changes for path in (change.path, change.moved_to) if path]
-    added, removed = (_total([getattr(change, side) for change in changes]) for side in ("added", "removed"))
+    added, removed = (
+        complete_sum([getattr(change, side) for change in changes]) for side in ("added", "removed")
+    )
     return Changes(kind, phrase, tuple(dict.fromkeys(paths)), added, removed, kinds == {ChangeKind.ADD})
 
 
-def _total(counts: list[int | None]) -> int | None:
+def complete_sum(counts: list[int | None]) -> int | None:
+    """Return the sum of counts; None if one of them is unknown, and without any."""
     known = [count for count in counts if count is not None]
     return sum(known) if counts and len(known) == len(counts) else None
 

@@ -1,4 +1,4 @@
-"""A session whose subagents have files of their own has their calls, texts and tokens."""
+"""A session of several files has the calls and tokens of its subagents, and not those that it repeats."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 import agentwatch
 from agentwatch.agents import subagents
 from agentwatch.agents.opening import store_for
+from agentwatch.session.session import own_calls
 from agentwatch.session.transcript import Kind
-from tests.builders.copied_stories import save
+from tests.builders.copied_stories import Step, opencode, pi, save, truth
 from tests.builders.formats.gemini_chat import START, TOKENS, answer, call, prompt
 from tests.builders.on_disk.cursor_transcript import call as cursor_call
 from tests.builders.on_disk.cursor_transcript import called, said, user
@@ -75,3 +76,18 @@ def test_a_session_has_what_its_subagents_did(tmp_path: Path, monkeypatch: pytes
             os.rename(path.parent / below[0].partition("/")[0], elsewhere)
             os.symlink(elsewhere, path.parent / below[0].partition("/")[0])
             assert len(agentwatch.load(path).calls) == 1
+
+
+def test_a_fork_leaves_out_what_it_repeats(tmp_path: Path) -> None:
+    """Forks of opencode and Pi keep the times of what they copy, from before they began."""
+    story = (Step(20), Step(40, fails=True)), (Step(80),)
+    for write in (opencode, pi):
+        home = tmp_path / write.__name__
+        sessions = write(home, story, ((Step(160), Step(320)),))
+        database = home / ".local/share/opencode/opencode.db"
+        for each in sessions:
+            path = next(home.rglob(f"*{each.id}.jsonl"), database / each.id)
+            with case(path.name):
+                found, expected = agentwatch.load(path), truth(each)
+                numbers = {"calls": own_calls(found), "turns": found.turns, "input": found.tokens.input}
+                assert numbers == {name: expected[name] for name in numbers}

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.acp.messages import count_of, short, texts_in
-from agentwatch.agents.changes import equal_ends, line_count, lines_of
+from agentwatch.agents.changes import complete_sum, equal_ends, line_count, lines_of
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.agents.tool import OpenCalls, Phrase, joined_words, listed_entries, other_tool, remember
 from agentwatch.session.call import MOST_COMMAND
@@ -148,11 +148,11 @@ def change_in(fields: Fields) -> Change | None:
         return Change(*counted, is_new=is_new)
     if not changes:
         return Change(is_new=True) if is_new else None
-    added = [change.added for change in changes if change.added is not None]
-    removed = [change.removed for change in changes if change.removed is not None]
-    if len(added) < len(changes):
+    added = complete_sum([change.added for change in changes])
+    if added is None:
         return Change(is_new=is_new)
-    return Change(sum(added), sum(removed), is_new and metadata.get("exists") is not True)
+    removed = complete_sum([change.removed for change in changes])
+    return Change(added, removed, is_new and metadata.get("exists") is not True)
 
 
 def _change(block: Fields) -> Change:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.agents.changes import patched_files
+from agentwatch.agents.changes import complete_sum, patched_files
 from agentwatch.agents.claude.blocks import blocks as claudes_blocks
 from agentwatch.agents.claude.calls import Dialect, mcp_tool
 from agentwatch.agents.claude.stream import ClaudeDecoder
@@ -43,14 +43,9 @@ def patch_facts(details: Fields) -> Facts:
     return Facts(
         phrase=Phrase.CREATED if is_new else None,
         is_new_file=is_new,
-        lines_added=_sum(files, "additions"),
-        lines_removed=_sum(files, "deletions"),
+        lines_added=complete_sum([number(file, "additions") for file in files]),
+        lines_removed=complete_sum([number(file, "deletions") for file in files]),
     )
-
-
-def _sum(files: list[Fields], key: str) -> int | None:
-    counts = [count for file in files if (count := number(file, key)) is not None]
-    return sum(counts) if counts and len(counts) == len(files) else None
 
 
 _PATHS = path_in("path", "file_path", "filePath")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -26,17 +27,15 @@ _MOST_DIGITS = 10
 _TOLERANCE_MS = 2000
 
 
+@dataclass(slots=True)
 class _Session:
     """The locks of one session, as they were when its folder last changed."""
 
-    __slots__ = ("changed_ns", "is_recent", "locks")
-
-    def __init__(self) -> None:
-        self.changed_ns = -1
-        self.is_recent = True
-        """Whether its folder has changed in the last minute: the lock follows the folder."""
-        self.locks: list[tuple[int, int]] = []
-        """The process of each lock, and when its file was written, in milliseconds since the epoch."""
+    changed_ns: int = -1
+    is_recent: bool = True
+    """Whether its folder has changed in the last minute: the lock follows the folder."""
+    locks: list[tuple[int, int]] = field(default_factory=list)
+    """The process of each lock, and when its file was written, in milliseconds since the epoch."""
 
 
 class CopilotLocks:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 from functools import partial
+from types import NoneType
 from typing import Any
 
 from agentwatch.agents.places import Kind
@@ -23,7 +24,7 @@ def guarded(program: Program) -> Program:
     command = program.command
     if command is not None and command.opens is not None:
         command = command._replace(opens=partial(call, command.opens, bool))
-    stores = tuple(partial(call, opener, _nothing) for opener in program.stores)
+    stores = tuple(partial(call, opener, NoneType) for opener in program.stores)
     return program._replace(command=command, stores=stores, id_in=partial(call, program.id_in, str))
 
 
@@ -36,7 +37,7 @@ def kind_of(name: str, layout: str | Callable[..., Kind], *arguments: str) -> Ki
         arguments: Its arguments.
     """
     call = partial(_called, name)
-    found = call(lambda: imported(layout)(*arguments), _nothing)
+    found = call(lambda: imported(layout)(*arguments), NoneType)
     return _guarded_kind(call, found) if isinstance(found, Kind) else Kind(name)
 
 
@@ -48,7 +49,7 @@ def reporter_of(name: str, reader: str, *arguments: object) -> Reporter:
         reader: `module:name` of the `Reporter`.
         arguments: Its arguments.
     """
-    return _GuardedReporter(name, _called(name, lambda: imported(reader)(*arguments), _nothing))
+    return _GuardedReporter(name, _called(name, lambda: imported(reader)(*arguments), NoneType))
 
 
 def hooked_agent_of(name: str, hooks: str | HookedAgent) -> HookedAgent | None:
@@ -58,7 +59,7 @@ def hooked_agent_of(name: str, hooks: str | HookedAgent) -> HookedAgent | None:
         name: The short name of the agent.
         hooks: The `HookedAgent`, or its `module:name`.
     """
-    found = _called(name, lambda: imported(hooks), _nothing)
+    found = _called(name, lambda: imported(hooks), NoneType)
     if found is None or isinstance(found, HookedAgent):
         return found
     PROGRAMS.report(name, f"{hooks} is not an agentwatch.agents.program.HookedAgent")
@@ -67,11 +68,11 @@ def hooked_agent_of(name: str, hooks: str | HookedAgent) -> HookedAgent | None:
 
 def _guarded_kind(call: Callable[..., Any], kind: Kind) -> Kind:
     def below(folder: str) -> Kind | None:
-        found = call(kind.below, _nothing, folder)
+        found = call(kind.below, NoneType, folder)
         return _guarded_kind(call, found) if isinstance(found, Kind) else None
 
     guarded = kind._replace(
-        owner=partial(call, kind.owner, _nothing),
+        owner=partial(call, kind.owner, NoneType),
         beside=partial(call, kind.beside, tuple),
         below=below,
         urgent=partial(call, kind.urgent, set),
@@ -123,7 +124,3 @@ def _called(name: str, function: Callable[..., Any], otherwise: Callable[..., An
     except (Exception, SystemExit) as error:  # noqa: BLE001 - other people's code
         PROGRAMS.report(name, error)
         return otherwise()
-
-
-def _nothing() -> None:
-    return None
