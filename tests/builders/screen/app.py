@@ -8,6 +8,8 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shutil import copy2
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.segment import Segment
@@ -202,16 +204,22 @@ async def opened(
     asked: Asked | None = None,
     config: Config | None = None,
 ) -> AsyncIterator[Stage]:
-    """Open a recording in the app; everything that is due is read and shown when this yields."""
-    source = saved_source(path, follow)
-    feed = CountedFeed(source.reader)
-    app = AgentwatchApp(source, feed, PendingSignals(), config, replay, asked)
-    async with app.run_test(size=size, notifications=True) as pilot:
-        stage = Stage(app, feed, path, pilot)
-        await stage.until(lambda: not feed.backlog(), "the end of the recording")
-        await stage.settled()
-        yield stage
-    os.close(source.reader.fd)
+    """Open a recording in the app; everything that is due is read and shown when this yields. Of a recording
+    that belongs to the project, a copy is opened, because some keys write beside it."""
+    with TemporaryDirectory() as folder:
+        if path.parent == RECORDINGS:
+            for each in RECORDINGS.glob(f"{path.stem}.*"):
+                copy2(each, folder)
+            path = Path(folder) / path.name
+        source = saved_source(path, follow)
+        feed = CountedFeed(source.reader)
+        app = AgentwatchApp(source, feed, PendingSignals(), config, replay, asked)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            stage = Stage(app, feed, path, pilot)
+            await stage.until(lambda: not feed.backlog(), "the end of the recording")
+            await stage.settled()
+            yield stage
+        os.close(source.reader.fd)
 
 
 def bundled(name: str) -> Path:

@@ -24,8 +24,8 @@ from tests.builders.lines import user
 from tests.builders.moment.slow_digest import decoded, session_at
 from tests.builders.moment.timed import RecordedTimes
 from tests.builders.screen.app import eventually, lines_of, viewport
+from tests.builders.screen.box_alone import ScreenApp, at_rest, box_of
 from tests.builders.screen.lines import BEGAN_MS, CWD, append, ended, init, result, started
-from tests.builders.screen.screen_alone import ScreenApp, at_rest, box_of
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow

@@ -17,8 +17,8 @@ from agentwatch.screen.screens.session.box import BoxState, SessionBox
 from agentwatch.screen.screens.session.box_files import FileCalls, FileList
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.app import opened as whole
+from tests.builders.screen.box_alone import ScreenApp, at_rest, box_of
 from tests.builders.screen.lines import CWD, ended, init, started
-from tests.builders.screen.screen_alone import ScreenApp, at_rest, box_of
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow

@@ -18,8 +18,8 @@ from agentwatch.screen.screens.session.box_reports import ReportList, bar, time_
 from tests.analysis.episodes.calls import shell as shell_call
 from tests.analysis.episodes.calls import written
 from tests.builders.screen.app import bundled, eventually, lines_of
+from tests.builders.screen.box_alone import ScreenApp, at_rest, box_of
 from tests.builders.screen.lines import ended, init, result, shell, started, thinking
-from tests.builders.screen.screen_alone import ScreenApp, at_rest, box_of
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow

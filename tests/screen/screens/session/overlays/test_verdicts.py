@@ -18,8 +18,8 @@ from agentwatch.screen.screens.session.box import BoxList, BoxState, Opened, Ses
 from agentwatch.screen.screens.session.box_files import ChangedFiles, VerdictList
 from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
 from tests.builders.screen.app import eventually, lines_of
+from tests.builders.screen.box_alone import ScreenApp, at_rest, box_of
 from tests.builders.screen.lines import append, init
-from tests.builders.screen.screen_alone import ScreenApp, at_rest, box_of
 from tests.conftest import Saver, case
 from tests.harness.processes import until
 
