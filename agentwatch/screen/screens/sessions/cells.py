@@ -135,7 +135,7 @@ class Column(NamedTuple):
 _MORE = 8
 COLUMNS = (
     Column("for", words.since_words, len("1:02:13"), grows=0, has_clock=True),
-    Column("agent", words.agent, 6, grows=10, is_text=True),
+    Column("agent", lambda row: words.foreign(row.agent or UNKNOWN), 6, grows=10, is_text=True),
     Column("project", _place, grows=30, is_text=True, draw=_project),
     Column("title", words.title, grows=0, is_text=True, draw=_title),
     Column("now", words.activity, grows=0, is_text=True, draw=_activity),

@@ -222,11 +222,6 @@ def title(row: Row) -> SafeText:
     return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
 
 
-def agent(row: Row) -> SafeText:
-    """Return the name of the agent; a dash if it is unknown."""
-    return safe_line(row.agent[:_MOST_TEXT] or UNKNOWN)
-
-
 def repository(row: Row, *, is_short: bool = False) -> SafeText:
     """Return the repository of a session, after the name of its machine if that is another one. `is_short`
     names only the publisher of the session, if it has one, and not the machine that it claims."""
