@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -193,19 +194,17 @@ _MOST_SILENT_MS = 3_600_000
 """What a longer silence within a turn counts: the user was asked something, or the machine slept."""
 
 
+@dataclass(slots=True)
 class _Turn:
-    __slots__ = ("active_ms", "began_ms", "is_copy", "number", "reported_ms")
-
-    def __init__(self, number: tuple[int, int]) -> None:
-        self.number = number
-        """The number of its run, and its own number in it; 0 for what comes before the first prompt."""
-        self.began_ms: int | None = None
-        self.active_ms = 0
-        """By the times of its lines."""
-        self.reported_ms: int | None = None
-        """As the agent reports it."""
-        self.is_copy = False
-        """Whether its lines say that they are copied from another session."""
+    number: tuple[int, int]
+    """The number of its run, and its own number in it; 0 for what comes before the first prompt."""
+    began_ms: int | None = None
+    active_ms: int = 0
+    """By the times of its lines."""
+    reported_ms: int | None = None
+    """As the agent reports it."""
+    is_copy: bool = False
+    """Whether its lines say that they are copied from another session."""
 
 
 class Activity:

@@ -67,9 +67,8 @@ class OwnRecordings:
                 self._ended[stem] = state
             else:
                 reported[OWN, stem] = found
-        has_changed = reported != self.reported
-        self.reported = reported
-        return has_changed
+        before, self.reported = self.reported, reported
+        return before != reported
 
     def _list(self, now: float) -> None:
         """Find the recordings that are new, or have changed since they had ended."""
