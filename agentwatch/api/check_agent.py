@@ -110,13 +110,8 @@ Path = tuple[Any, ...]
 
 
 def paths(value: Any, most_items: int | None = None, depth: int = 0) -> Iterator[Path]:
-    """Yield the path of each member and each item in a JSON value, at most 8 levels deep.
-
-    Args:
-        value: The value.
-        most_items: The number of items of each array that count; None for all.
-        depth: The number of levels above the value.
-    """
+    """Yield the path of each member and each item in a JSON value, at most 8 levels deep. `most_items` of
+    each array count; None for all. `depth` is the number of levels above the value."""
     if depth == _MOST_DEPTH or not isinstance(value, dict | list):
         return
     for key in value if isinstance(value, dict) else range(len(value))[:most_items]:
@@ -136,13 +131,6 @@ def replaced(value: Any, path: Path, other: Any) -> Any:
     else:
         copied[key] = replaced(value[key], tuple(rest), other)
     return copied
-
-
-def variants(value: Any, most_items: int | None = None) -> Iterator[Any]:
-    """Yield copies of a JSON value; in each, one member or one item is absent or has another value."""
-    for path in paths(value, most_items):
-        for other in (ABSENT, *WRONG):
-            yield replaced(value, path, other)
 
 
 def shape(value: Any, depth: int = 0) -> Any:
@@ -331,13 +319,7 @@ _MOST_GROWTH = 3 * _TIMES[1] / _TIMES[0]
 
 
 def check_sizes(subject: Subject, number: int, fields: dict[str, Any]) -> None:
-    """Check the time that a line takes when its texts, or its arrays, get long.
-
-    Args:
-        subject: The format.
-        number: The number of the line.
-        fields: The line.
-    """
+    """Check the time that a line takes when its texts, or its arrays, get long."""
     for size in _SIZES:
         words = f" of {size:,} characters"
         _check_line(subject, with_long_texts(fields, size), Where(number, change=f" with texts{words}"))
@@ -438,7 +420,6 @@ def check_agent(agent: Agent, lines: Iterable[bytes | str]) -> None:
 
 
 def _objects(lines: Iterable[bytes | str]) -> list[_Line]:
-    """Return the lines that are JSON objects."""
     found = []
     for number, line in enumerate(lines, 1):
         try:
@@ -464,11 +445,8 @@ def _check_detection(subject: Subject, sample: list[_Line]) -> None:
 
 
 def _check_sample(subject: Subject, sample: list[_Line]) -> list[_Line]:
-    """Check that the sample is decoded, to the same events by each decoder, and can be applied.
-
-    Returns:
-        One line of each kind: lines of one kind have the same fields, and become the same types of events.
-    """
+    """Check that the sample is decoded, to the same events by each decoder, and can be applied. Return one
+    line of each kind: lines of one kind have the same fields, and become the same types of events."""
     first, second, session = subject.decoder(), subject.decoder(), _new_session(subject)
     kinds: dict[str, _Line] = {}
     is_known = False

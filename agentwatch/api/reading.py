@@ -66,11 +66,8 @@ def opened(path: Readable, *, follow: bool = False) -> Opened:
 
 
 def _stream(path: Readable, *, follow: bool) -> StreamGrowth | None:
-    """Return the growth of what can be read only once, of which nothing is taken yet; None for a file.
-
-    Raises:
-        Fault: It cannot be opened.
-    """
+    """Return the growth of what can be read only once, of which nothing is taken yet; None for a file. Raise
+    `Fault` if it cannot be opened."""
     if isinstance(path, str) and path == "-":
         return stdin_growth(is_live=follow)
     try:
@@ -225,14 +222,8 @@ def follow(path: Readable, *, timeout: float | None = None) -> Events:
 
 
 def _placed(source: Opened, timeout: float | None) -> Generator[Placed]:
-    """Yield the events of a source.
-
-    It must not refer to `Events`, so that this is closed without a garbage collection.
-
-    Args:
-        source: The source.
-        timeout: After this number of seconds without a new line, the source is read as if it had ended.
-    """
+    """Yield the events of a source. After `timeout` seconds without a new line, it is read as if it had
+    ended. This must not refer to `Events`, so that those are closed without a garbage collection."""
     feed = Feed(source.reader)
     feed.takes_agent_times = True
     changed_at = time.monotonic()

@@ -23,7 +23,6 @@ class ByteCopy:
     """Copies a growing recording to a descriptor."""
 
     def __init__(self, recording_fd: int, growth: Growth, sink_fd: int, start: int = 0) -> None:
-        """Copy the bytes from `start` on."""
         self._recording_fd = recording_fd
         self._growth = growth
         self._sink_fd = sink_fd
@@ -81,12 +80,10 @@ class _PlayedGrowth:
         self._playhead = playhead
 
     def size(self) -> int:
-        """Return the moment of the playhead."""
         self._playhead.tick()
         return self._playhead.offset
 
     def has_ended(self) -> bool:
-        """Return whether the playhead has reached the end."""
         self._playhead.tick()
         return self._playhead.is_at_end
 

@@ -14,7 +14,6 @@ from agentwatch.output.compare.reports import (
     PARTING,
     SAME,
     Gap,
-    Notes,
     Report,
     Section,
     StepLine,
@@ -82,7 +81,7 @@ def _content(section: Section) -> Iterator[str]:
             yield from _table(
                 name, columns, (_row("", (safe_text(row[0]), *map(_cell, row[1:]))) for row in rows)
             )
-        case Notes(lines):
+        case list(lines):
             yield markup(element("p", "", safe_text(line)) for line in lines)
         case Steps(lines_of):
             yield from _steps(lines_of())

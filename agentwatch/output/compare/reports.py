@@ -44,12 +44,6 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
 
-class Notes(NamedTuple):
-    """Sentences, one per line."""
-
-    lines: tuple[str, ...]
-
-
 class StepLine(NamedTuple):
     """A call of one run, or one of each."""
 
@@ -83,7 +77,8 @@ class Section(NamedTuple):
     """A part of a report with a heading."""
 
     heading: str
-    content: Table | Notes | Steps | TextDifference
+    content: Table | list[str] | Steps | TextDifference
+    """A list has sentences, one per line."""
 
 
 class Report(NamedTuple):
@@ -118,8 +113,8 @@ def text_lines(report: Report, width: int = WIDTH) -> Iterator[SafeText]:
         match section.content:
             case Table():
                 yield from _table(section.content, width)
-            case Notes():
-                for line in section.content.lines:
+            case list(lines):
+                for line in lines:
                     yield from _wrapped(line, width, 2, first=2)
             case Steps():
                 for step in section.content.lines():
@@ -253,7 +248,6 @@ def json_pieces(comparison: Comparison, *, every: bool = False) -> Iterator[byte
 
 
 def _side_members(side: Side) -> dict[str, Any]:
-    """Return the members of a run: what it is, and its totals."""
     run, session = side.session.run, side.session
     return {
         "name": side.name,
@@ -502,7 +496,7 @@ def count_words(comparison: Comparison) -> str:
 
 def _sections(comparison: Comparison, *, every: bool, minus: str) -> Iterator[Section]:
     yield Section("Totals", _totals(comparison))
-    yield Section(PARTING, Notes(tuple(_divergence(comparison, minus))))
+    yield Section(PARTING, [*_divergence(comparison, minus)])
     if every or comparison.differences():
         yield Section("Calls", Steps(lambda: step_lines(comparison, every=every, minus=minus)))
     if comparison.files:
@@ -516,7 +510,7 @@ def _sections(comparison: Comparison, *, every: bool, minus: str) -> Iterator[Se
     if not comparison.text.is_equal:
         yield Section("Final text", comparison.text)
     elif comparison.text.pieces:
-        yield Section("Final text", Notes(("Both have the same words.",)))
+        yield Section("Final text", ["Both have the same words."])
 
 
 def _totals(comparison: Comparison) -> Table:
@@ -628,7 +622,7 @@ def _sections_of_several(several: Several) -> Iterator[Section]:
     notes = ["A figure is over the runs whose recording contains it; (2) is their number if not all do."]
     if several.is_few:
         notes.append("A side has fewer than 10 runs, so a difference may be chance.")
-    yield Section("How to read it", Notes(tuple(notes)))
+    yield Section("How to read it", notes)
     if several.habits:
         habits = [
             (f"{habit.tool} {habit.target}".rstrip(), _of(habit.a, len(a)), _of(habit.b, len(b)))
@@ -705,7 +699,7 @@ def _section(section: Section) -> Iterator[str]:
         case Table(columns, rows):
             head = (_markdown_row(map(_cell, columns)), _markdown_row(["---"] * len(columns)))
             yield from _limited((_markdown_row(map(_cell, row)) for row in rows), _MOST_TABLE_BYTES, head)
-        case Notes(lines):
+        case list(lines):
             yield from (f"{_cell(line)}  " for line in lines)
         case TextDifference():
             yield from _text(section.content)

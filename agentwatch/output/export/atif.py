@@ -265,7 +265,6 @@ def _names(call_ids: Iterator[str]) -> Iterator[str]:
 
 
 def _block_arguments(blocks: Iterable[Block]) -> dict[str, object]:
-    """Return the arguments that blocks show."""
     shown: dict[str, object] = {}
     for block in blocks:
         match block:

@@ -92,7 +92,6 @@ def _decoded(reader: LineReader, agent: Agent | None) -> Iterator[DecodedLine]:
 
 
 def _add_earlier(found: _SortedLines, events: list[Event], place: Place) -> None:
-    """Add a line that comes before the part."""
     kinds = {type(event) for event in events}
     if RunStarted in kinds:
         found.texts.clear()
@@ -233,7 +232,6 @@ def _all_places(reader: LineReader, until: int) -> Iterator[Place]:
 
 
 def _written(reader: LineReader, places: Iterator[Place] | list[Place], *, is_whole: bool = False) -> Clip:
-    """Write lines of a recording to a nameless file."""
     fd, size, times = nameless_file(), 0, list[tuple[int, int]]()
     for place in places:
         if place.seen_ms is not None and (not times or times[-1][1] != place.seen_ms):

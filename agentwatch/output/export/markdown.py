@@ -351,7 +351,6 @@ def answer(text: str, bounds: Bounds = _OF_TEXTS) -> Iterator[str]:
 
 
 def _entry_lines(feed: Feed, entry: Entry) -> Iterator[str]:
-    """Yield the lines of an entry."""
     if entry.call is not None:
         yield from _call_lines(feed, entry.call)
         return

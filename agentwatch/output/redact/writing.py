@@ -61,22 +61,18 @@ class Edits:
             for at, packed in zip(bucket[::2], bucket[1::2], strict=True):
                 if start <= at < end:
                     changes.append((at, packed >> _INDEX_BITS, packed & (1 << _INDEX_BITS) - 1))
-        changes.sort(key=lambda change: (change[0], -change[1], change[2]))
-        return self._merged(changes)
-
-    def _merged(self, changes: list[tuple[int, int, int]]) -> list[_Edit]:
         merged: list[_Edit] = []
         longest = 0
-        for start, length, index in changes:
-            end = start + length
-            if not merged or start >= merged[-1].end:
-                merged.append(_Edit(start, end, *self._masks[index]))
+        for at, length, index in sorted(changes, key=lambda change: (change[0], -change[1], change[2])):
+            edit = _Edit(at, at + length, *self._masks[index])
+            if not merged or at >= merged[-1].end:
+                merged.append(edit)
                 longest = length
                 continue
             last = merged[-1]
-            mask, kind = self._masks[index] if length > longest else (last.mask, last.kind)
+            mask, kind = (edit if length > longest else last)[2:]
             longest = max(longest, length)
-            merged[-1] = _Edit(last.start, max(last.end, end), mask, kind)
+            merged[-1] = _Edit(last.start, max(last.end, edit.end), mask, kind)
         return merged
 
 

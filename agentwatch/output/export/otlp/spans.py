@@ -118,11 +118,9 @@ class _Ids:
         self.run = self._span("run")
 
     def call(self, call_id: str, number: int) -> int:
-        """Return the id of the span of a call."""
         return self._span("call", call_id, str(number))
 
     def subagent(self, call_id: str, number: int) -> int:
-        """Return the id of the span of the subagent that a call has started."""
         return self._span("subagent", call_id, str(number))
 
     def step(self, number: int) -> int:
@@ -381,7 +379,6 @@ class _Facts:
         self._session = exported.session
 
     def run(self, number: int) -> dict[str, Value | None]:
-        """Return the attributes of a run."""
         run = self._session.runs[number - 1]
         tokens = run.tokens
         return self._agent(run) | {
@@ -399,7 +396,6 @@ class _Facts:
         }
 
     def subagent(self, call: Call) -> dict[str, Value | None]:
-        """Return the attributes of the subagent that a call has started."""
         run = self._session.runs[call.run - 1]
         return self._agent(run) | {
             "gen_ai.agent.name": f"{self.agent(run)} subagent",
@@ -410,7 +406,6 @@ class _Facts:
         }
 
     def call(self, call: Call) -> dict[str, Value | None]:
-        """Return the attributes of a call."""
         run = self._session.runs[call.run - 1]
         return self._ids(run) | {
             "openinference.span.kind": "TOOL",
@@ -429,12 +424,10 @@ class _Facts:
         }
 
     def call_content(self, call: Call) -> dict[str, Value | None]:
-        """Return the attributes with the arguments and the result of a call."""
         arguments, result = _payloads(self._exported.feed, call, self._session.runs[call.run - 1].cwd)
         return {"gen_ai.tool.call.arguments": arguments, "gen_ai.tool.call.result": result}
 
     def step(self, number: int) -> dict[str, Value | None]:
-        """Return the attributes of a step of the model in a run."""
         run = self._session.runs[number - 1]
         return self._agent(run) | {"gen_ai.operation.name": "chat", "openinference.span.kind": "LLM"}
 
@@ -470,10 +463,9 @@ def _error_of(call: Call) -> str | None:
 
 
 class _RunTexts:
-    """The prompts of a run and its last answer."""
+    """The prompts of a run and its last answer; paths inside the cwd become relative to it."""
 
     def __init__(self, cwd: str | None) -> None:
-        """Begin without texts; paths inside the cwd become relative to it."""
         self._cwd = cwd
         self._prompts: list[str] = []
         self._room = MOST_BYTES
@@ -489,7 +481,6 @@ class _RunTexts:
             self._room -= len(text) + 1
 
     def attributes(self) -> dict[str, Value | None]:
-        """Return the attributes with the texts."""
         answers = [] if self._answer is None else [self._answer]
         return {
             "gen_ai.input.messages": message_list("user", self._prompts) if self._prompts else None,

@@ -38,7 +38,6 @@ class Context(NamedTuple):
 
 
 def _webhook(kind: str, host: str, path: str) -> Context:
-    """Return the syntax of an address whose path is a secret."""
     return Context(kind, host, host.replace(".", r"\.") + path)
 
 

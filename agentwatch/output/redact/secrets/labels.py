@@ -52,35 +52,27 @@ _KEYS = tuple(_WORDS_OF_KEYS.split())
 _OF_LANGUAGES: tuple[tuple[Category, str], ...] = (
     (
         "password",
-        (
-            "mot de passe|mot_de_passe|mot-de-passe|motdepasse|mdp|kennwort|losungswort|"
-            "zugangscode|contraseña|contrasena|clave de acceso|clave|senha|palavra-passe|"
-            "palavra passe|parola d'ordine|parola|parolă|hasło|haslo|wachtwoord|lösenord|losenord|"
-            "adgangskode|adgangsord|kodeord|passord|salasana|lykilorð|heslo|jelszó|jelszo|geslo|"
-            "lozinka|zaporka|parool|parole|slaptažodis|slaptazodis|şifre|sifre|mật khẩu|mat khau|"
-            "kata sandi|katasandi|kata laluan|fjalëkalim|nenosiri|пароль|пароля|паролем|пароли|"
-            "парола|лозинка|құпия сөз|нууц үг|գաղտնաբառ|პაროლი|κωδικός πρόσβασης|κωδικός|κωδικο|"
-            "συνθηματικό|סיסמה|סיסמא|كلمة المرور|كلمة السر|كلمة سر|رمز عبور|گذرواژه|کلمه عبور|"
-            "पासवर्ड|कूटशब्द|পাসওয়ার্ড|கடவுச்சொல்|పాస్వర్డ్|രഹസ്യവാക്ക്|รหัสผ่าน|密码|密碼|口令|通行码|"
-            "通關密語|パスワード|パスフレーズ|合言葉|暗証番号|パスコード|비밀번호|패스워드|암호|"
-            "비번"
-        ),
+        "mot de passe|mot_de_passe|mot-de-passe|motdepasse|mdp|kennwort|losungswort|zugangscode|"
+        "contraseña|contrasena|clave de acceso|clave|senha|palavra-passe|palavra passe|parola d'ordine|"
+        "parola|parolă|hasło|haslo|wachtwoord|lösenord|losenord|adgangskode|adgangsord|kodeord|passord|"
+        "salasana|lykilorð|heslo|jelszó|jelszo|geslo|lozinka|zaporka|parool|parole|slaptažodis|"
+        "slaptazodis|şifre|sifre|mật khẩu|mat khau|kata sandi|katasandi|kata laluan|fjalëkalim|nenosiri|"
+        "пароль|пароля|паролем|пароли|парола|лозинка|құпия сөз|нууц үг|գաղտնաբառ|პაროლი|"
+        "κωδικός πρόσβασης|κωδικός|κωδικο|συνθηματικό|סיסמה|סיסמא|كلمة المرور|كلمة السر|كلمة سر|رمز عبور|"
+        "گذرواژه|کلمه عبور|पासवर्ड|कूटशब्द|পাসওয়ার্ড|கடவுச்சொல்|పాస్వర్డ్|രഹസ്യവാക്ക്|รหัสผ่าน|密码|密碼|口令|"
+        "通行码|通關密語|パスワード|パスフレーズ|合言葉|暗証番号|パスコード|비밀번호|패스워드|암호|비번",
     ),
     (
         "secret",
-        (
-            "clé secrète|cle secrete|geheimnis|clave secreta|segredo|секрет|секретный ключ|密钥|"
-            "密鑰|秘钥|机密|シークレット|秘密鍵|비밀 키|비밀키|시크릿|مفتاح سري"
-        ),
+        "clé secrète|cle secrete|geheimnis|clave secreta|segredo|секрет|секретный ключ|密钥|密鑰|秘钥|机密|"
+        "シークレット|秘密鍵|비밀 키|비밀키|시크릿|مفتاح سري",
     ),
     (
         "token",
-        (
-            "jeton|jeton d'accès|clé api|cle api|clé d'api|zugriffsschlüssel|zugangsschlüssel|"
-            "api-schlüssel|schlüssel|zugriffstoken|clave api|clave de api|chave api|chave de api|"
-            "ficha|токен|ключ|ключ api|жетон|令牌|凭证|憑證|访问密钥|トークン|アクセスキー|"
-            "apiキー|토큰|액세스 키|api 키|رمز|אסימון|टोकन|κλειδί"
-        ),
+        "jeton|jeton d'accès|clé api|cle api|clé d'api|zugriffsschlüssel|zugangsschlüssel|api-schlüssel|"
+        "schlüssel|zugriffstoken|clave api|clave de api|chave api|chave de api|ficha|токен|ключ|ключ api|"
+        "жетон|令牌|凭证|憑證|访问密钥|トークン|アクセスキー|apiキー|토큰|액세스 키|api 키|"
+        "رمز|אסימון|टोकन|κλειδί",
     ),
 )
 
@@ -149,7 +141,6 @@ def category_of(stem: str, before: str, after: str, *, begins: bool, is_query: b
 def _of_generated(
     stem: str, before: str, after: str, *, whole: bool, begins: bool, is_query: bool
 ) -> Category | None:
-    """Return what a label with a stem of generated values labels."""
     if stem == "token":
         return None if after.startswith(("iz", "typ")) else "token"
     if stem == "auth":

@@ -121,7 +121,6 @@ def _near(piece: str, lower: str, after: int, name: str) -> Iterator[Found]:
 
 
 def _is_token(value: str) -> bool:
-    """Return whether a value near a name is a generated token."""
     return (
         len(value) <= _MOST_TOKEN_LENGTH
         and any(map(str.isdigit, value))
