@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from agentwatch.analysis.search import Match, Query, Search, Side, text_of
 from agentwatch.base.clock import now_ms
@@ -35,8 +35,12 @@ _MOST_UNENDED = 1000
 
 def end_of(call: Call) -> int:
     """Return the moment at which a call has ended; for a call that never ended, the end of the recording."""
-    place: Place | None = call.ended
-    return _NEVER if place is None else place.offset + place.length + 1
+    return _NEVER if call.ended is None else after(call.ended)
+
+
+def after(place: Place) -> int:
+    """Return the moment after a line of the recording."""
+    return place.offset + place.length + 1
 
 
 def neighbour_call(session: Session, offset: int, step: int) -> Call | None:
@@ -176,8 +180,7 @@ class Moment:
     def go_to_selected(self, number: int) -> None:
         """Go to the moment at which a call had ended, or had started if it has not ended; select it."""
         call = self.feed.session.calls[number - 1]
-        place = call.ended or call.started
-        self.go_to(_NEVER if place is None else place.offset + place.length + 1)
+        self.go_to(end_of(call) if call.ended or call.started is None else after(call.started))
         self.chosen = number
 
     def take_chosen(self) -> int | None:
@@ -233,11 +236,6 @@ _GROWING = (Kind.ANSWER, Kind.REASONING)
 """Entries whose text comes with several lines."""
 
 
-class _Origin(NamedTuple):
-    offset: int
-    is_paused: bool
-
-
 class Reach:
     """Shows the moment of a match, and returns to the moment at which the search began. `show` shows a feed
     in the panes at once, at a time in milliseconds since the epoch."""
@@ -248,8 +246,9 @@ class Reach:
         self._moment = moment
         self._show = show
         self._on_moved = on_moved
-        self._origin: _Origin | None = None
-        """The moment at which the search began; None until a match has moved the moment."""
+        self._origin: tuple[int, bool] | None = None
+        """The moment at which the search began, and whether it was paused; None until a match has moved
+        it."""
         self._goal: int | None = None
         """The moment to which the current match has moved; None if it has not."""
         self._is_goal_live = False
@@ -283,7 +282,7 @@ class Reach:
         timeline, offset = moment.history.timeline, moment.playhead.offset
         if origin is None and (moment.is_live or _is_shown(moment.shown.session, search, match)):
             return
-        least = offset if origin is None else origin.offset
+        least = offset if origin is None else origin[0]
         goal = max(least, moment_of(moment.feed.session, timeline, search, match))
         if goal != offset:
             self._go_on(goal)
@@ -301,20 +300,21 @@ class Reach:
             self._origin = None
             goal = end_of(newest)
             if newest.ended is None and newest.started is not None:
-                goal = newest.started.offset + newest.started.length + 1
+                goal = after(newest.started)
             self._go_on(goal)
 
     def back(self) -> None:
         """Return to the moment at which the search began, if a match has moved it."""
         origin, self._origin = self._origin, None
         if origin is not None:
-            self._go(origin.offset)
-            self._moment.playhead.is_paused = origin.is_paused
+            offset, is_paused = origin
+            self._go(offset)
+            self._moment.playhead.is_paused = is_paused
 
     def _go_on(self, offset: int) -> None:
         playhead = self._moment.playhead
         if self._origin is None:
-            self._origin = _Origin(playhead.offset, playhead.is_paused)
+            self._origin = playhead.offset, playhead.is_paused
         playhead.is_paused = playhead.is_paused or playhead.is_reversed
         self._go(offset)
 
@@ -342,7 +342,7 @@ def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: 
         following = bisect_right(offsets, offsets[match.entry], match.entry + 1)
         return offsets[following] if following < len(offsets) else timeline.size
     if match.side is Side.ARGUMENTS and (place := call.arguments_place) is not None:
-        return max(begin, min(place.offset + place.length + 1, end_of(call)))
+        return max(begin, min(after(place), end_of(call)))
     if match.side is Side.TEXT and search.query.pattern.search(_lasting(call)):
         return begin
     return min(max(begin, end_of(call)), timeline.size)

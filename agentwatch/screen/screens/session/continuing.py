@@ -88,12 +88,11 @@ class ContinueDialog(ModalScreen[Plan | None]):
 
     @on(Input.Submitted)
     def _show(self, event: Input.Submitted) -> None:
-        """Show the command with the prompt, in its folder as that is now."""
         event.stop()
         self._plan_for(event.value)
 
     def _plan_for(self, text: str) -> None:
-        """Show the command with a prompt, in the first of the modes."""
+        """Show the command with a prompt, in the first of the modes and in its folder as that is now."""
         try:
             plan = planned(self._session, text, is_queued=self._is_queued, permissions=self._modes[0])
             plan = plan if self._is_queued else in_folder(plan, self._session)

@@ -257,13 +257,6 @@ Goal = int | End | None
 """A moment; `End.LIVE` for the live end, whose offset grows; None to stay."""
 
 
-class Note(NamedTuple):
-    """The line below the list."""
-
-    words: SafeText
-    is_problem: bool = False
-
-
 def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal | Problem:
     """Return where enter leads; None if nothing is typed or selected. The selected mark, `chosen`, counts
     before the text."""
@@ -293,9 +286,11 @@ def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
     return row if is_moment or not len(found) else 0
 
 
-def note_of(goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks: Marks) -> Note:
-    """Return the line below the list: where enter leads, what is wrong with the text, or what can be
-    typed."""
+def note_of(
+    goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks: Marks
+) -> tuple[SafeText, bool]:
+    """Return the line below the list: where enter leads, what is wrong with the text, or what can be typed;
+    and whether the text is wrong."""
     is_closed = marks.session.is_closed
     hint = _HINT_OF_FINISHED if is_closed else HINT
     if isinstance(goal, Problem):
@@ -303,16 +298,16 @@ def note_of(goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks:
         is_part = _PARTS.issuperset(text) or any(end.startswith(text.lower()) for end in ENDS)
         is_named = isinstance(parse(text), Named)
         if (is_part and is_named) or not found.is_complete:
-            return Note(hint)
+            return hint, False
         words = SafeText(f"no marked moment matches {safe_line(text)}") if is_named else goal.words
-        return Note(words, is_problem=True)
+        return words, True
     if goal is None:
-        return Note(hint)
+        return hint, False
     if chosen is not None and chosen.bookmark is not None:
-        return Note(_KEYS)
+        return _KEYS, False
     where = f"goes to {'the end' if isinstance(goal, End) else marks.time(goal)}"
     where = "returns to live" if isinstance(goal, End) and not is_closed else where
-    return Note(SafeText(f"enter {where} · ctrl+r names it"))
+    return SafeText(f"enter {where} · ctrl+r names it"), False
 
 
 # The list of marked moments in the goto box.
@@ -533,12 +528,12 @@ class GotoScreen(InputBox[Goal]):
         """Select the row that is suggested, and show in the last line where enter leads."""
         if self._named is not None:
             words = SafeText(f"the name of the bookmark at {self._marks.time(self._named)}")
-            note = Note(words)
+            is_problem = False
         else:
             self._list.suggest(suggested_row(self._filter, self._marks, self._moment))
-            note = note_of(self._goal(), self._filter, self._list.chosen, self._marks)
-        self._note.set_class(note.is_problem, "-problem")
-        self._note.update(Content(f"! {note.words}" if note.is_problem else note.words), layout=False)
+            words, is_problem = note_of(self._goal(), self._filter, self._list.chosen, self._marks)
+        self._note.set_class(is_problem, "-problem")
+        self._note.update(Content(f"! {words}" if is_problem else words), layout=False)
         more = "" if self._filter.is_complete else "…"
         self._box.border_subtitle = Content(f"{len(self._filter):,}{more} found" if self._filter.text else "")
 
