@@ -50,7 +50,9 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
         by = f"#{call.parent}" if call.parent else "a call that the recording does not contain"
         yield SafeText(f"made by the subagent of {by}")
     for name, place in named_places(call):
-        yield from _section(name, feed, place, call)
+        for block in feed.blocks(place, call.call_id):
+            title = block_title(block)
+            yield from _titled(name if title in ("", name) else f"{name}: {title}", whole_text(block))
     if call.result_place is None and call.output:
         yield from _titled("output so far, its last 4,096 characters", printed(call.output))
 
@@ -86,12 +88,6 @@ def _times(call: Call, now_ms: int | None) -> str:
     elif took := call_clock(call, now_ms, ""):
         words.append(f"took: {took}")
     return " · ".join(words)
-
-
-def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[SafeText]:
-    for block in feed.blocks(place, call.call_id):
-        title = block_title(block)
-        yield from _titled(name if title in ("", name) else f"{name}: {title}", whole_text(block))
 
 
 def _titled(title: str, text: str) -> Iterator[SafeText]:

@@ -109,7 +109,9 @@ def side_of(name: str, feed: Feed) -> Side:
     for first in range(0, len(session.calls), _AT_ONCE):
         some = session.calls[first : first + _AT_ONCE]
         by_tool.update(str(call.kind) for call in some)
-        verdicts.update(_verdicts(feed, session.ended_calls[first : first + _AT_ONCE]))
+        for call in session.ended_calls[first : first + _AT_ONCE]:
+            if (verdict := call_verdict(feed, call)) is not None:
+                verdicts[call.number] = verdict
         touched.update(_AT_ONCE)
     files = _lines_by_path(file for file in touched.by_name() if file.is_changed)
     totals = _totals(session, files.values(), final.state if final.commands else None)
@@ -149,12 +151,6 @@ def _lines_by_path(changed: Iterable[TouchedFile]) -> dict[str, Lines]:
             _sum((before.added, file.lines_added)), _sum((before.removed, file.lines_removed))
         )
     return files
-
-
-def _verdicts(feed: Feed, calls: Iterable[Call]) -> Iterator[tuple[int, Verdict]]:
-    for call in calls:
-        if (verdict := call_verdict(feed, call)) is not None:
-            yield call.number, verdict
 
 
 def _cost(tokens: Tokens) -> float | None:

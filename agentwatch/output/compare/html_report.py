@@ -119,7 +119,7 @@ def _cell(cell: str) -> Node:
 def _steps(steps: Iterable[StepLine | Gap]) -> Iterator[str]:
     *head, end = _table("steps", ("", "A", "B", "call"), ())
     yield from head
-    for word, some in groupby(steps, key=_word):
+    for word, some in groupby(steps, key=lambda step: "" if isinstance(step, Gap) else step.word):
         while group := [*islice(some, _MOST_FOLDED if word in _ALONE else 1)]:
             rows = "".join(f"{markup([_step(step)])}\n" for step in group)
             if len(group) < _LEAST_FOLDED:
@@ -128,10 +128,6 @@ def _steps(steps: Iterable[StepLine | Gap]) -> Iterator[str]:
             summary = markup([element("summary", "", safe_text(_fold_words(group)))])
             yield f'{end}<details class="fold">{summary}\n{_STEPS}{rows}{end}</details>\n{_STEPS}'
     yield end
-
-
-def _word(step: StepLine | Gap) -> str:
-    return "" if isinstance(step, Gap) else step.word
 
 
 def _fold_words(group: Sequence[StepLine | Gap]) -> str:

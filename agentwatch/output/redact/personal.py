@@ -39,22 +39,14 @@ class Personal:
 
     def find(self, text: str) -> list[Found]:
         """Return where a text has personal data, sorted and without overlaps."""
-        found = [*self._in_homes(text), *_of_folders(text)]
+        found = [Found(at, at + len(home), HOME) for home in self._homes for at in _places(text, home)]
+        found += _of_folders(text)
         if "@" in text:
-            found.extend(_e_mails(text))
-        found.extend(self._in_users(text))  # the name before an at sign is a part of the address
+            found += _e_mails(text)
+        for user in self._users:  # the name before an at sign is a part of the address
+            places = (at for at in _places(text, user) if not text[at - 1 : at].isalnum())
+            found += (Found(at, at + len(user), USER) for at in places)
         return joined(found)
-
-    def _in_homes(self, text: str) -> Iterator[Found]:
-        for home in self._homes:
-            for start in _places(text, home):
-                yield Found(start, start + len(home), HOME)
-
-    def _in_users(self, text: str) -> Iterator[Found]:
-        for user in self._users:
-            for start in _places(text, user):
-                if not text[start - 1 : start].isalnum():
-                    yield Found(start, start + len(user), USER)
 
 
 def _says_who(name: str) -> bool:

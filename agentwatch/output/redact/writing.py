@@ -177,7 +177,9 @@ class Writer:
         local = [_Edit(edit.start - offset, min(edit.end - offset, len(line)), *edit[2:]) for edit in edits]
         parts, at = [], 0
         for edit in _in_strings(line, local) if _is_json(line) else _between_quotes(line, local):
-            self._count(edit)
+            if edit.kind:
+                counts = self.report.personal if edit.kind in PERSONAL else self.report.secrets
+                counts[edit.kind] += 1
             parts += [line[at : edit.start], edit.mask.encode("ascii", "replace")]
             at = edit.end
         return b"".join([*parts, line[at:]])
@@ -197,11 +199,6 @@ class Writer:
             write_all(self._fd, data)
             yield len(data)
             offset = edit.end
-
-    def _count(self, edit: _Edit) -> None:
-        if edit.kind:
-            counts = self.report.personal if edit.kind in PERSONAL else self.report.secrets
-            counts[edit.kind] += 1
 
 
 def _is_json(line: bytes) -> bool:

@@ -601,7 +601,9 @@ class CallBody:
         if rest and (self._is_open_ended or not nodes):
             nodes.append(_fields_list(rest))
             rest = {}
-        nodes += self._output_so_far()
+        if self._call.ended is None and self._call.output:
+            nodes.append(element("p", "name", "output so far, its last 4,096 characters"))
+            nodes += block_nodes(OutputBlock("stdout", self._call.output))
         nodes.append(element("p", "facts", self._facts()))
         rest["call_id"] = self._call.call_id
         words = plural(len(rest), "more field")
@@ -667,11 +669,6 @@ class CallBody:
                 continue
             shown = f"{block.name}.{name}" if name in rest else name
             rest[shown] = value
-
-    def _output_so_far(self) -> Iterator[Node]:
-        if self._call.ended is None and self._call.output:
-            yield element("p", "name", "output so far, its last 4,096 characters")
-            yield from block_nodes(OutputBlock("stdout", self._call.output))
 
     def _facts(self) -> Node:
         """Return what is known about the call: `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""

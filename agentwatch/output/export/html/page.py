@@ -79,7 +79,7 @@ class Rows:
         """Return the row of an entry."""
         call = entry.call
         if call is not None:
-            return self._call(call)
+            return Row(self.call_facts(call), CallBody(self._exported.feed, call).nodes())
         if entry.kind is Kind.RESULT:
             return self._result(entry)
         content = (
@@ -130,9 +130,6 @@ class Rows:
             "u": call.parent,
         }
         return _filled(facts)
-
-    def _call(self, call: Call) -> Row:
-        return Row(self.call_facts(call), CallBody(self._exported.feed, call).nodes())
 
     def _result(self, entry: Entry) -> Row:
         """Return the end of a turn; its text only if it differs from the text above."""

@@ -513,10 +513,5 @@ def plain(text: str) -> str:
         for escape, meaning in _ESCAPES:
             text = text.replace(escape, meaning)
         if "\\u00" in text:
-            text = _UNICODE_ESCAPE.sub(_meaning, text)
+            text = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)).rjust(len(match[0])), text)
     return text
-
-
-def _meaning(match: re.Match[str]) -> str:
-    """Return the character of a hexadecimal escape, with spaces before it."""
-    return chr(int(match[1], 16)).rjust(len(match[0]))
