@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.output.export import asciicast
-from agentwatch.output.export.asciicast import EXPORTER
+from agentwatch.output.export.asciicast import EXPORTER, Code
 from agentwatch.output.export.exported import Wanted
 from agentwatch.output.export.exporters import Choices
 from tests.builders.captures import Captures
@@ -128,14 +128,12 @@ def test_every_recording_can_be_written(captures: Captures) -> None:
 def test_times_are_relative_and_do_not_drift() -> None:
     """Each time is rounded to a millisecond, and the sum of many is still the whole time."""
     cast = asciicast.Cast(1000)
-    waits = [json.loads(cast.event(1000 + at * 33.4, asciicast.Code.OUTPUT, "x"))[0] for at in range(1, 1001)]
+    waits = [json.loads(cast.event(1000 + at * 33.4, Code.OUTPUT, "x"))[0] for at in range(1, 1001)]
     assert round(sum(waits), 3) == 33.4
     assert {*waits} == {0.033, 0.034}
     # A clock that goes back does not make a negative time, and what follows is not late.
     cast = asciicast.Cast(0)
-    lines = [cast.event(at_ms, asciicast.Code.MARKER, "") for at_ms in (500, 200, 700)]
+    lines = [cast.event(at_ms, Code.MARKER, "") for at_ms in (500, 200, 700)]
     assert [json.loads(line)[0] for line in lines] == [0.5, 0, 0.2]
     # An escape character is written as `\u001b`, as the format requires.
-    assert (
-        asciicast.Cast(0).event(0, asciicast.Code.OUTPUT, "\x1b[2Jü") == '[0.0,"o","\\u001b[2Jü"]\n'.encode()
-    )
+    assert asciicast.Cast(0).event(0, Code.OUTPUT, "\x1b[2Jü") == '[0.0,"o","\\u001b[2Jü"]\n'.encode()
