@@ -17,6 +17,7 @@ from agentwatch.base.config import ENGINE, HERE, SSH, Machines
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.cli.messages import ShownProgress, printable, say
 from agentwatch.recording.lines import LineReader
+from agentwatch.text.amounts import byte_size
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
@@ -166,7 +167,6 @@ def _fetched(words: str) -> Path:
 def wait_until_read(copying: Copying) -> None:
     """Wait until a copy has all bytes that exist now, and show the progress on a terminal."""
     from agentwatch.remote.engine import named
-    from agentwatch.text.amounts import byte_size
 
     progress = ShownProgress().step(f"reading {printable(copying.address)},")
     try:
@@ -182,7 +182,6 @@ def wait_until_read(copying: Copying) -> None:
 def report_missing(copying: Copying) -> None:
     """Report which bytes a copy does not have, and why."""
     from agentwatch.remote.engine import named
-    from agentwatch.text.amounts import byte_size
 
     if copying.beginning:
         say(f"{copying.address}: the beginning is no longer kept: {byte_size(copying.beginning)}")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from agentwatch.agents import Agent
     from agentwatch.agents.session_entry import SessionEntry
     from agentwatch.feed.feed import Feed
-    from agentwatch.recording.lines import LineReader
     from agentwatch.rules.check.judge import Checked, Judge
     from agentwatch.rules.check.kinds import Rule
     from agentwatch.session.session import Session
@@ -258,7 +257,6 @@ def _print(checked: Sequence[Checked], output_format: str, code: int, *, explain
 
 
 class _Opened(NamedTuple):
-    reader: LineReader
     source: FileSource | StoreSource
     is_live: bool = False
     """Whether the recording is still being written, and is read up to its present end."""
@@ -287,7 +285,7 @@ def open_judged(
 
     found = _open(address, waits=waits)
     with closing(found.source):
-        feed = Feed(found.reader, agent)
+        feed = Feed(found.source.reader, agent)
         if not address.elsewhere and address.path != STDIN:
             feed.acts_of = SessionActs.of_file(address.path)
         judge = Judge(feed, rules)
@@ -311,12 +309,11 @@ def _open(address: Address, *, waits: bool) -> _Opened:
 
     path = address.path
     if path == STDIN:
-        source = source_at(path)
-        return _Opened(source.reader, source)
+        return _Opened(source_at(path))
     is_own = is_still_written(path)
     if is_own and waits:
         source = saved_source(path, follow=True, follow_store=True)
-        return _Opened(source.reader, source, is_written=lambda _: is_still_written(path))
+        return _Opened(source, is_written=lambda _: is_still_written(path))
     source = saved_source(path, None)
     growth = source.reader.growth
     is_live = is_own or (isinstance(growth, SavedGrowth) and growth.is_followed)
@@ -324,12 +321,12 @@ def _open(address: Address, *, waits: bool) -> _Opened:
         source.finish()
         source.close()
         source = saved_source(path, follow=True, follow_store=True)
-        return _Opened(source.reader, source, is_written=partial(_is_unfinished, path))
+        return _Opened(source, is_written=partial(_is_unfinished, path))
     if is_live and not waits:
         source.leave()
         words = "may still be written" if is_own else "is still being written"
         say(f"{address.session} {words}: checked as it is now (--wait waits for its end)")
-    return _Opened(source.reader, source, is_live and not waits)
+    return _Opened(source, is_live and not waits)
 
 
 def _is_unfinished(path: Path, session: Session) -> bool:
@@ -388,8 +385,10 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
         if checked is not None:
             trial.add(checked)
     progress.clear()
-    for words in _notes(len(every), unreadable):
-        say(words)
+    if len(every) > _MOST_SESSIONS:
+        say(f"the newest {_MOST_SESSIONS:,} of {len(every):,} sessions were read")
+    if unreadable:
+        say(f"{plural(unreadable, 'session')} cannot be read")
     blind = trial.blind() if trial.sessions else []
     for each in blind:
         say(f"the rule {safe_line(each.rule.name)} had nothing to check")
@@ -398,13 +397,6 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
     is_misused = any(each.rule.severity is Severity.ERROR for each in blind)
     code = USAGE if is_misused or not trial.sessions else BROKEN if trial.is_broken else 0
     return (print_json([trial_json(trial)]) if as_json else print_lines(trial_lines(trial))) or code
-
-
-def _notes(count: int, unreadable: int) -> Iterator[str]:
-    if count > _MOST_SESSIONS:
-        yield f"the newest {_MOST_SESSIONS:,} of {count:,} sessions were read"
-    if unreadable:
-        yield f"{plural(unreadable, 'session')} cannot be read"
 
 
 def _changed_since(since_ms: int) -> list[SessionEntry]:

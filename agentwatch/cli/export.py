@@ -17,7 +17,15 @@ from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.output import STDOUT, check_output, descriptor, owner_of, write_file, write_times
-from agentwatch.cli.parameters import ADDRESS, PATH, as_moment, forced, stream_format, together
+from agentwatch.cli.parameters import (
+    ADDRESS,
+    PATH,
+    as_moment,
+    completed_from,
+    forced,
+    stream_format,
+    together,
+)
 from agentwatch.recording.store import SessionFiles
 from agentwatch.text.amounts import byte_size, plural
 
@@ -86,10 +94,6 @@ def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
     raise click.UsageError(reason)
 
 
-def _complete_exporter(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _format_names() if name.startswith(incomplete)]
-
-
 class _ExporterOption(click.Option):
     """The option `--to`, whose help names all formats."""
 
@@ -109,7 +113,7 @@ class _ExporterOption(click.Option):
     required=True,
     metavar="FORMAT",
     callback=_exporter,
-    shell_complete=_complete_exporter,
+    shell_complete=completed_from(_format_names),
 )
 @click.option("-o", "output", type=PATH, metavar="FILE", help="Write FILE; - is stdout.")
 @forced

@@ -109,8 +109,11 @@ def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | Non
     raise click.UsageError(reason)
 
 
-def _complete_format(_ctx: click.Context, _option: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _format_names() if name.startswith(incomplete)]
+def completed_from(
+    names: Callable[[], list[str]],
+) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return what completes an option by names, which are searched then."""
+    return lambda _ctx, _option, incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
 class _FormatOption(click.Option):
@@ -130,7 +133,7 @@ stream_format = click.option(
     cls=_FormatOption,
     metavar="NAME",
     callback=_known_format,
-    shell_complete=_complete_format,
+    shell_complete=completed_from(_format_names),
 )
 printing = together(
     click.option("-p", "--print", "printing", is_flag=True, help="Print instead of opening the screen."),

@@ -9,17 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.catalog.session_ids import Named, named
+from agentwatch.cli.address import (
+    Address,
+    is_elsewhere,
+    is_once,
+    open_reader,
+    parse_address,
+    session_and_moment,
+)
 from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.messages import say
+from agentwatch.cli.options import Options
 from agentwatch.cli.parameters import ADDRESS, printed_colour, stream_format
+from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.text.safe import cut, safe_line, styled
 
 if TYPE_CHECKING:
     from agentwatch.agents import Agent
     from agentwatch.analysis.moments import MomentSpec
     from agentwatch.catalog.evidence import Facts
     from agentwatch.catalog.row import Row
-    from agentwatch.catalog.session_ids import Named
-    from agentwatch.cli.address import Address
     from agentwatch.feed.feed import Feed, Timeline
     from agentwatch.feed.history import History
     from agentwatch.output.show import State
@@ -46,18 +58,12 @@ def show(address: str, *, is_why: bool, as_json: bool, **given: Any) -> int:
         if given["format"] is not None:
             raise click.UsageError("--why is about the row of the list; it excludes --format")
         return _show_why(address, as_json=as_json)
-    from agentwatch.cli.address import parse_address
-    from agentwatch.cli.options import Options
-
     return _show_moment(parse_address(address), Options(**given).agent(), as_json=as_json)
 
 
 def _show_moment(address: Address, agent: Agent | None, *, as_json: bool) -> int:
     from agentwatch.analysis.moments import CallEnd
     from agentwatch.analysis.status import unknown_agent
-    from agentwatch.cli.address import open_reader
-    from agentwatch.cli.messages import say
-    from agentwatch.cli.stdout import print_json, print_lines
     from agentwatch.feed.feed import Feed
     from agentwatch.feed.history import History
     from agentwatch.output.show import call_json, call_text, state_json, state_text
@@ -98,7 +104,6 @@ def _state(address: Address, history: History) -> State:
 
 def _offset(address: Address, moment: MomentSpec, feed: Feed, times: Timeline) -> int:
     from agentwatch.analysis.moments import Problem, addressed
-    from agentwatch.cli.address import is_once
     from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
     from agentwatch.recording.store import SessionFiles
 
@@ -113,12 +118,8 @@ def _offset(address: Address, moment: MomentSpec, feed: Feed, times: Timeline) -
 def _show_why(words: str, *, as_json: bool) -> int:
     from shutil import get_terminal_size
 
-    from agentwatch.base.clock import now_ms
     from agentwatch.catalog.evidence import evidence
-    from agentwatch.cli.address import is_elsewhere
-    from agentwatch.cli.stdout import print_lines
     from agentwatch.screen.screens.sessions.words import why
-    from agentwatch.text.safe import styled
 
     row, facts = (_row_elsewhere(words), None) if is_elsewhere(words) else _row_here(words)
     at_ms = now_ms()
@@ -129,7 +130,6 @@ def _show_why(words: str, *, as_json: bool) -> int:
         import orjson
 
         from agentwatch.base.json_fields import Field, values_of
-        from agentwatch.cli.stdout import print_json
         from agentwatch.output.session_rows import row_json
         from agentwatch.text.safe_json import safe_json
 
@@ -144,12 +144,8 @@ def _show_why(words: str, *, as_json: bool) -> int:
 
 
 def _row_here(words: str) -> tuple[Row, Facts | None]:
-    from agentwatch.base.clock import now_ms
     from agentwatch.catalog.catalog import Machine
     from agentwatch.catalog.continuing import PROCESS_SECONDS
-    from agentwatch.catalog.session_ids import Named
-    from agentwatch.cli.address import parse_address
-    from agentwatch.cli.messages import say
 
     machine = Machine(os.environ, Path.home())
     machine.settle_processes(now_ms, PROCESS_SECONDS)
@@ -172,8 +168,6 @@ def _row_here(words: str) -> tuple[Row, Facts | None]:
 
 
 def _row_elsewhere(words: str) -> Row:
-    from agentwatch.catalog.session_ids import Named
-    from agentwatch.cli.address import session_and_moment
     from agentwatch.cli.sessions import of_machines
 
     session, moment = session_and_moment(words)
@@ -194,14 +188,10 @@ def _row_elsewhere(words: str) -> Row:
 
 def _named(name: str, sessions: Iterable[Named[Row]]) -> Row | None:
     """Return the row of the session with an id, or whose id alone begins so; None without one."""
-    from agentwatch.catalog.session_ids import named
-
     found = named(name, sessions)
     return None if found is None else found.what
 
 
 def _unlisted(words: str) -> Fault:
-    from agentwatch.text.safe import cut, safe_line
-
     shown = cut(safe_line(words), _SHOWN_COLUMNS)
     return Fault(f"no session of the list is called {shown} (agentwatch sessions --all lists them)", USAGE)

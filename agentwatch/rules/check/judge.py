@@ -145,18 +145,13 @@ class _Limited:
         self._facts = facts
         self._silences = silences
         self._amount = rule.amount
-        self.judge = self._judge_of()
+        judges: dict[Amount, Callable[[Call], None]] = dict.fromkeys(_OUTCOMES, self._see_outcome)
+        judges |= {Amount.CALL: self._see_duration, Amount.CONTEXT: self._see_context}
+        self.judge = judges.get(self._amount)
         """Adds a call that has ended, or that can no longer end; None if the limit needs no calls."""
         self._calls = self._known = self._hits = 0
         self._places: list[Violation] = []
         self._most: float | None = None
-
-    def _judge_of(self) -> Callable[[Call], None] | None:
-        if self._amount in _OUTCOMES:
-            return self._see_outcome
-        if self._amount is Amount.CALL:
-            return self._see_duration
-        return self._see_context if self._amount is Amount.CONTEXT else None
 
     def _see_outcome(self, call: Call) -> None:
         self._calls += 1

@@ -18,13 +18,12 @@ from agentwatch.base.faults import USAGE, Fault, cannot_open
 from agentwatch.recording.acts import ACT_NAMES
 from agentwatch.rules.calls.fields import LIVE
 from agentwatch.rules.language.conditions import Condition
-from agentwatch.rules.language.errors import RuleError, did_you_mean
+from agentwatch.rules.language.errors import RuleError, did_you_mean, quoted
 from agentwatch.rules.language.parser import parse
 from agentwatch.rules.language.vocabulary import Measure, number
 
 _MOST_NUMBER = 1e15
 _MOST_SHOWN = 60
-_SHOWN_VALUE = 40
 _VALUES: Mapping[str, object] = {"true": True, "false": False}
 _Made = TypeVar("_Made")
 
@@ -216,7 +215,7 @@ def merged(rules: list[Rule]) -> list[Rule]:
 def shown(value: object) -> str:
     """Return a foreign value for an error: a short text in quotes, a number, or the name of its type."""
     if isinstance(value, str):
-        return f'"{value[:_SHOWN_VALUE]}{"…" if len(value) > _SHOWN_VALUE else ""}"'
+        return quoted(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) or (isinstance(value, int) and abs(value) <= _MOST_NUMBER):

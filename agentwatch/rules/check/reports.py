@@ -173,22 +173,16 @@ def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
 def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
     """Yield commands for the runner, `::error title=…::…`, the rules with the most hits first. Rules that had
     nothing to check come first. Safe text has no line end, and every message is escaped."""
-    of_nothing: dict[Severity, list[str]] = {severity: [] for severity in Severity}
-    for each in blind(checked):
-        severity = each.rule.severity
-        of_nothing[severity].append(_command(severity.value, each, f"had nothing to check: {each.words}"))
     found = [(one, each) for one in checked for each in one.judgements if each.state is State.BROKEN]
     found.sort(key=lambda pair: -pair[1].hits)
-    errors = of_nothing[Severity.ERROR] + [
-        _command("error", each, _message(one, each)) for one, each in found if each.is_error
-    ]
-    warnings = of_nothing[Severity.WARNING] + [
-        _command("warning", each, _message(one, each)) for one, each in found if each.is_warning
-    ]
-    for kind, of_kind in (("error", errors), ("warning", warnings)):
-        yield from of_kind[:_MOST_OF_A_KIND]
-        if (more := len(of_kind) - _MOST_OF_A_KIND) > 0:
-            yield f"and {more} more {kind}{'' if more == 1 else 's'}"
+    for severity in Severity:
+        of_nothing = (each for each in blind(checked) if each.rule.severity is severity)
+        lines = [_command(severity, each, f"had nothing to check: {each.words}") for each in of_nothing]
+        broken = ((one, each) for one, each in found if each.rule.severity is severity)
+        lines += [_command(severity, each, _message(one, each)) for one, each in broken]
+        yield from lines[:_MOST_OF_A_KIND]
+        if (more := len(lines) - _MOST_OF_A_KIND) > 0:
+            yield f"and {more} more {severity}{'' if more == 1 else 's'}"
 
 
 def _message(checked: Checked, judgement: Judgement) -> str:
