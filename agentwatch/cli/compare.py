@@ -17,7 +17,7 @@ from agentwatch.cli.messages import ShownProgress, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.output import STDOUT, check_output, write_file
 from agentwatch.cli.parameters import ADDRESS, PATH, forced, stream_format
-from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.text.signs import MINUS
 
 if TYPE_CHECKING:
@@ -143,11 +143,8 @@ class _Opened(NamedTuple):
 def _width() -> int:
     from agentwatch.output.compare.reports import WHOLE, WIDTH
 
-    if not os.isatty(1):
-        return WHOLE
-    from shutil import get_terminal_size  # imports lzma: 3 ms
-
-    return max(get_terminal_size((WIDTH, 0)).columns, WIDTH)
+    width = terminal_width(WIDTH)
+    return WHOLE if width is None else max(width, WIDTH)
 
 
 def _write_json(pieces: Iterable[bytes], output: Path | None, *, is_forced: bool) -> int:

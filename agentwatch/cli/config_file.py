@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,15 +59,22 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
     if "ring" in sections.get("sessions", {}):
         found["ring"] = sections["sessions"]["ring"]
     if columns := sections.get("sessions", {}).get("columns"):
-        _check_columns(path, columns)
+        from agentwatch.screen.screens.sessions.cells import NAMES
+
+        _check_known(path, "[sessions]", "column", columns, NAMES)
         found["columns"] = tuple(columns)
     if "leave_to" in found:
-        found["leave_to"] = _agents(path, found["leave_to"])
+        from agentwatch.agents.registry import AGENTS
+
+        _check_known(path, "[attention] leave_to:", "agent", found["leave_to"], AGENTS)
+        found["leave_to"] = tuple(found["leave_to"])
     keys, machines = sections.get("keys", {}), _machines(path, sections)
     config = Config(keys=keys, machines=machines, act=_acts(sections), **found)
     config = _with_rules(path, sections, config)
     if config.theme is not None:
-        _check_theme(path, config.theme)
+        from agentwatch.screen.terminal.themes import theme_names
+
+        _check_known(path, "[screen]", "theme", [config.theme], theme_names())
     if config.keys:
         _check_keys(path, config.keys)
     return config
@@ -129,9 +136,7 @@ def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, 
     of_sessions = sections.get("sessions", {})
     if "keep" in of_sessions:
         _age_ms(path, of_sessions["keep"])
-    ring = of_sessions.get("ring", _RINGS[0])
-    if ring not in _RINGS:
-        raise _fault(path, f"[sessions] unknown ring {_shown(ring)}; known rings: {', '.join(_RINGS)}")
+    _check_known(path, "[sessions]", "ring", [of_sessions.get("ring", _RINGS[0])], _RINGS)
     return path, sections
 
 
@@ -191,16 +196,11 @@ def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Conf
         raise _fault(path, str(error)) from None
 
 
-def _agents(path: Path, given: Iterable[object]) -> tuple[str, ...]:
-    from agentwatch.agents.registry import AGENTS
-
-    for name in given:
-        if name not in AGENTS:
+def _check_known(path: Path, where: str, noun: str, names: Iterable[object], known: Collection[str]) -> None:
+    for name in names:
+        if not isinstance(name, str) or name not in known:
             shown = _shown(name if isinstance(name, str) else repr(name))
-            raise _fault(
-                path, f"[attention] leave_to: unknown agent {shown}; known agents: {', '.join(AGENTS)}"
-            )
-    return tuple(map(str, given))
+            raise _fault(path, f"{where} unknown {noun} {shown}; known {noun}s: {', '.join(known)}")
 
 
 def _age_ms(path: Path, words: str) -> int:
@@ -209,23 +209,6 @@ def _age_ms(path: Path, words: str) -> int:
     if (found := age_ms(words)) is None:
         raise _fault(path, f"[sessions] keep: {_shown(repr(words))} is not an age; {AGE_HINT}")
     return found
-
-
-def _check_theme(path: Path, theme: str) -> None:
-    from agentwatch.screen.terminal.themes import theme_names
-
-    known = theme_names()
-    if theme not in known:
-        raise _fault(path, f"[screen] unknown theme {_shown(theme)}; known themes: {', '.join(known)}")
-
-
-def _check_columns(path: Path, columns: Iterable[object]) -> None:
-    from agentwatch.screen.screens.sessions.cells import NAMES
-
-    for name in columns:
-        if name not in NAMES:
-            shown = _shown(name if isinstance(name, str) else repr(name))
-            raise _fault(path, f"[sessions] unknown column {shown}; known columns: {', '.join(NAMES)}")
 
 
 def _check_keys(path: Path, keys: Mapping[str, str]) -> None:

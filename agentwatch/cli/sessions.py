@@ -15,7 +15,7 @@ from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_op
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.parameters import age, printed_colour, since, together
-from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, columns, fitted, safe_line, styled
 from agentwatch.text.safe_json import safe_json
@@ -163,7 +163,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     else:
         rows, code = _of_this_one(wanted), 0
     found = chosen(rows, wanted, at_ms)
-    lines = table(found.rows, rows.values(), _width(), at_ms)
+    lines = table(found.rows, rows.values(), terminal_width(_WIDTH), at_ms)
     code = (_print_json(found.rows) if as_json else print_lines(lines)) or code
     hidden = found.hidden()
     size = 0
@@ -239,14 +239,6 @@ def _totals(count: int, size: int) -> list[str]:
     """Return the number of sessions, and how much disk our own recordings take; empty if both are zero."""
     words = [f"{count:,} session{'' if count == 1 else 's'}"] if count else []
     return [*words, f"own recordings: {byte_size(size)}"] if size else words
-
-
-def _width() -> int | None:
-    if not os.isatty(1):
-        return None
-    from shutil import get_terminal_size  # imports lzma: 3 ms
-
-    return get_terminal_size((_WIDTH, 0)).columns
 
 
 class Wanted(NamedTuple):

@@ -24,7 +24,7 @@ from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import say
 from agentwatch.cli.options import Options
 from agentwatch.cli.parameters import ADDRESS, printed_colour, stream_format
-from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.text.safe import cut, safe_line, styled
 
 if TYPE_CHECKING:
@@ -116,8 +116,6 @@ def _offset(address: Address, moment: MomentSpec, feed: Feed, times: Timeline) -
 
 
 def _show_why(words: str, *, as_json: bool) -> int:
-    from shutil import get_terminal_size
-
     from agentwatch.catalog.evidence import evidence
     from agentwatch.screen.screens.sessions.words import why
 
@@ -139,8 +137,8 @@ def _show_why(words: str, *, as_json: bool) -> int:
         found["evidence"] = [values_of(fields, proof) for proof in proofs]
         data = orjson.dumps(found)
         return print_json([safe_json(data) if os.isatty(1) else data])
-    width = get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WHOLE
-    return print_lines(styled(*pieces) for pieces in why(row, proofs, at_ms, width))
+    lines = why(row, proofs, at_ms, terminal_width(_WIDTH) or _WHOLE)
+    return print_lines(styled(*pieces) for pieces in lines)
 
 
 def _row_here(words: str) -> tuple[Row, Facts | None]:

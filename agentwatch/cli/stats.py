@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,7 +20,6 @@ from agentwatch import __version__
 from agentwatch.analysis.prices import price_list
 from agentwatch.base.extras import EXTRAS, install_command
 from agentwatch.base.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
-from agentwatch.catalog.places import Places, notes_of
 from agentwatch.catalog.statistics import (
     LEAST,
     By,
@@ -35,10 +33,11 @@ from agentwatch.catalog.statistics import (
     names,
     statistics,
 )
+from agentwatch.cli.check import every_session
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, say
 from agentwatch.cli.parameters import printed_colour, since
-from agentwatch.cli.stdout import print_json, print_lines
+from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.rules.language.errors import nearest
 from agentwatch.text.amounts import about_dollars, byte_size, dollars, plural, short_count
 from agentwatch.text.durations import duration_words
@@ -124,8 +123,7 @@ def stats(
         return print_json([safe_json(data) if os.isatty(1) else data])
     if output_format == "csv":
         return print_lines(csv_lines(found, grouped))
-    width = shutil.get_terminal_size((_WIDTH, 0)).columns if os.isatty(1) else _WHOLE
-    return print_lines(report(found, grouped, width))
+    return print_lines(report(found, grouped, terminal_width(_WIDTH) or _WHOLE))
 
 
 def _check(option: str, name: str, known: Sequence[str]) -> None:
@@ -411,29 +409,20 @@ def _cell(value: Any) -> Any:
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
-def count(number: float | None) -> str:
-    """Return a whole number: `1,204`."""
-    return UNKNOWN if number is None else f"{number:,.0f}"
+def _or_unknown(words: Callable[[float], str]) -> Callable[[float | None], str]:
+    return lambda number: UNKNOWN if number is None else words(number)
 
 
-def amount(number: float | None) -> str:
-    """Return a large number in few digits: `999`, `12k`, `1.2M`."""
-    return UNKNOWN if number is None else short_count(round(number))
-
-
-def duration(milliseconds: float | None) -> str:
-    """Return a duration: `37 ms`, `9.8 s`, `2:13`, `31:02:13`."""
-    return UNKNOWN if milliseconds is None else duration_words(milliseconds)
-
-
-def cost(sum_usd: float | None) -> str:
-    """Return a sum of costs: `$12.40`."""
-    return UNKNOWN if sum_usd is None else dollars(sum_usd)
-
-
-def estimate_words(sum_usd: float | None) -> str:
-    """Return an estimated sum: `≈ $12.40`."""
-    return UNKNOWN if sum_usd is None else about_dollars(sum_usd)
+count = _or_unknown("{:,.0f}".format)
+"""Returns a whole number: `1,204`."""
+amount = _or_unknown(lambda number: short_count(round(number)))
+"""Returns a large number in few digits: `999`, `12k`, `1.2M`."""
+duration = _or_unknown(duration_words)
+"""Returns a duration: `37 ms`, `9.8 s`, `2:13`, `31:02:13`."""
+cost = _or_unknown(dollars)
+"""Returns a sum of costs: `$12.40`."""
+estimate_words = _or_unknown(about_dollars)
+"""Returns an estimated sum: `≈ $12.40`."""
 
 
 def percent(share: float | None) -> str:
@@ -502,12 +491,8 @@ def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Resul
     with closing(SessionIndex(path, __version__)) as index:
         if index.was_damaged:
             _say_damaged(path)
-        places = Places(os.environ, Path.home(), os.geteuid())
-        every = {each.key: each for batch in places.first() for each in batch}
-        for note in notes_of(places.problems.values()):
-            say(note)
         try:
-            done = update(index, every.values(), progress)
+            done = update(index, every_session(), progress)
         finally:
             progress.clear()
         return use(index, done)

@@ -32,6 +32,15 @@ def has_colours(fd: int = 1) -> bool:
     return os.isatty(fd) and not environ.get("NO_COLOR") and environ.get("TERM") not in (None, "", "dumb")
 
 
+def terminal_width(unknown: int) -> int | None:
+    """Return the columns of the terminal at stdout, `unknown` if it does not say them; None without one."""
+    if not os.isatty(1):
+        return None
+    from shutil import get_terminal_size  # imports lzma: 3 ms
+
+    return get_terminal_size((unknown, 0)).columns
+
+
 def _painted(text: str, style: str) -> str:
     code = _COLOURS.get(style)
     return text if code is None or not text.strip() else f"\x1b[{code}m{text}\x1b[0m"

@@ -340,6 +340,7 @@ def test_a_wrong_table_is_an_error_in_one_line(tmp_path: Path) -> None:
         ('[sessions]\non = ["x"]', "[sessions] on must be a list of tables"),
         ('[attention]\nleave_to = ["curser"]', "leave_to: unknown agent curser; known agents: "),
         ("[attention]\nleave_to = [1]", "leave_to: unknown agent 1; known agents: "),
+        ('[attention]\nleave_to = [["pi"]]', "leave_to: unknown agent ['pi']; known agents: "),
         ('[[on]]\nuse = "saf"\naction = "bell"', 'unknown set of rules "saf" (did you mean safe?)'),
         ('[[on]]\nuse = "safe"', "[[on]] number 1: action is missing"),
         ('[[on]]\nuse = "safe"\nrule = "a"\naction = "bell"', "use names a set of rules"),
