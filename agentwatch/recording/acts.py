@@ -18,7 +18,14 @@ import orjson
 from agentwatch.base.clock import now_ms
 from agentwatch.base.files import state_folder
 from agentwatch.recording.appender import append_own_line
-from agentwatch.recording.store import SessionFiles, is_foreign_id, own_objects, private_folder, writable
+from agentwatch.recording.store import (
+    SessionFiles,
+    is_foreign_id,
+    natural,
+    own_objects,
+    private_folder,
+    writable,
+)
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 ACT_NAMES = ("continue", "queue", "interrupt", "stop", "allow", "deny")
@@ -28,7 +35,6 @@ _FOLDER = "acts"
 _MOST_BYTES = 1 << 20
 _MOST_TEXT = 200
 """Characters of each text. A line then has at most 4 KB, which the system appends as a whole."""
-_TOO_LARGE = 1 << 62
 _WORDS_COLUMNS = 120
 _TEXTS = ("act", "to", "by", "door", "receipt")
 _MORE = ("why", "id")
@@ -197,12 +203,8 @@ def receipt_words(act: Act) -> str:
 
 
 def _act(value: Mapping[str, Any]) -> Act | None:
-    at_ms, texts = value.get("at_ms"), [value.get(name) for name in _TEXTS]
-    if (
-        type(at_ms) is not int
-        or not 0 <= at_ms < _TOO_LARGE
-        or not all(isinstance(each, str) for each in texts)
-    ):
+    at_ms, texts = natural(value.get("at_ms")), [value.get(name) for name in _TEXTS]
+    if at_ms is None or not all(isinstance(each, str) for each in texts):
         return None
     act, to, by, door, receipt = (f"{each}"[:_MOST_TEXT] for each in texts)
     more = (each[:_MOST_TEXT] if isinstance(each := value.get(name), str) else "" for name in _MORE)

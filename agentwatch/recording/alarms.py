@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from agentwatch.recording.appender import append_line
-from agentwatch.recording.store import SessionFiles, create_file, own_objects, writable
+from agentwatch.recording.store import SessionFiles, create_file, natural, own_objects, writable
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 MOST_ALARMS = 20_000
 _MOST_BYTES = 1 << 24
 _MOST_TEXT = 1000
 """Characters of the name of a rule, and of the words about a call."""
-_TOO_LARGE = 1 << 62
 
 
 class Alarm(NamedTuple):
@@ -91,18 +90,14 @@ def read_alarms(path: Path) -> list[Alarm]:
 
 def _alarm(value: Mapping[str, Any]) -> Alarm | None:
     names = ("offset", "at_ms", "ended", "said", "run")
-    numbers = [number for name in names if (number := _natural(value.get(name))) is not None]
+    numbers = [number for name in names if (number := natural(value.get(name))) is not None]
     texts = [text for name in ("action", "rule", "words") if isinstance(text := value.get(name), str)]
     if len(numbers) != len(names) or len(texts) != 3:
         return None
     offset, at_ms, ended, said, run = numbers
     action, rule, words = (text[:_MOST_TEXT] for text in texts)
-    call, is_last = _natural(value.get("call")), value.get("last") is True
+    call, is_last = natural(value.get("call")), value.get("last") is True
     return Alarm(offset, at_ms, call, ended, said, run, action, rule, words, is_last)
-
-
-def _natural(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < _TOO_LARGE else None
 
 
 def _formatted(alarm: Alarm) -> bytes:

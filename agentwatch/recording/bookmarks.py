@@ -17,14 +17,13 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.base.clock import now_ms
-from agentwatch.recording.store import open_regular, replace_file
+from agentwatch.recording.store import natural, open_own, replace_file
 
 _VERSION = 1
 MOST_BOOKMARKS = 1000
 MOST_NAME = 100
 """Characters. With them, the largest file has 700 KB."""
 _MOST_BYTES = 1 << 20
-_TOO_LARGE = 1 << 62
 
 
 class Bookmark(NamedTuple):
@@ -48,7 +47,7 @@ def read_bookmarks(path: Path) -> dict[int, Bookmark]:
     bookmarks that this version knows.
     """
     try:
-        fd = open_regular(path)
+        fd = open_own(path)
     except FileNotFoundError:
         return {}
     except OSError as error:
@@ -56,8 +55,6 @@ def read_bookmarks(path: Path) -> dict[int, Bookmark]:
             raise OSError(errno.ELOOP, "it is a link, which is not followed", str(path)) from None
         raise
     try:
-        if os.fstat(fd).st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
         data = os.pread(fd, _MOST_BYTES + 1, 0)
     finally:
         os.close(fd)
@@ -101,15 +98,11 @@ def _parsed(data: bytes, path: Path) -> dict[int, Bookmark]:
 
 
 def _bookmark(entry: object) -> Bookmark | None:
-    if not isinstance(entry, dict) or (offset := _natural(entry.get("offset"))) is None:
+    if not isinstance(entry, dict) or (offset := natural(entry.get("offset"))) is None:
         return None
     name = entry.get("name")
     shown = name[:MOST_NAME] if isinstance(name, str) else ""
-    return Bookmark(offset, _natural(entry.get("time_ms")), shown, _natural(entry.get("created_ms")) or 0)
-
-
-def _natural(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < _TOO_LARGE else None
+    return Bookmark(offset, natural(entry.get("time_ms")), shown, natural(entry.get("created_ms")) or 0)
 
 
 def _formatted(bookmarks: Mapping[int, Bookmark]) -> bytes:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from agentwatch.base.clock import now_ms
 from agentwatch.base.files import write_all
@@ -205,9 +205,6 @@ class Merged:
         return self._size
 
 
-if TYPE_CHECKING:
-    from agentwatch.recording.saved import Files, Merged
-
 _WRITER_SECONDS = 0.25
 """How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
 
@@ -317,8 +314,6 @@ def open_both(path: Path) -> Files | None:
     """Open the files of a recording with both directions; None if it has only one."""
     if not has_both_directions(path):
         return None
-    from agentwatch.recording.saved import Files
-
     files = SessionFiles(path)
     try:
         sent_fd = open_regular(files.sent)
@@ -342,8 +337,6 @@ def open_lines(path: Path) -> int:
     fd = open_own(path)
     if (files := open_both(path)) is None:
         return fd
-    from agentwatch.recording.saved import Exchange
-
     os.close(fd)
     with closing(files):
         fd = nameless_file()
@@ -366,8 +359,6 @@ def open_saved(
         if os.path.isdir(path):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         if (both := open_both(path)) is not None:
-            from agentwatch.recording.saved import Merged
-
             merged = Merged(both)
             os.close(fd)
             fd = both.wrote

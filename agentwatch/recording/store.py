@@ -27,6 +27,7 @@ _CREATE = (
 )
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
+_TOO_LARGE = 1 << 62
 _ID = r"[A-Za-z0-9_-]{1,255}"
 _SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", ".alarms", ".acts", ".sent")
 
@@ -234,6 +235,11 @@ def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterato
             continue
         if isinstance(value, dict):
             yield value
+
+
+def natural(value: object) -> int | None:
+    """Return a number from foreign JSON if it is an integer from 0 to 62 bits; None for anything else."""
+    return value if type(value) is int and 0 <= value < _TOO_LARGE else None
 
 
 def writable(text: str, most: int) -> str:
