@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from agentwatch.base.clock import now_ms
-from agentwatch.sources.proc import ProcessStat, environment_of, pids, stat_of
+from agentwatch.sources.proc import Stat, environment_of, pids, stat_of
 
 _SETTLE_SECONDS = 1.0
 """How long a process may take to stop, or to be seen as running again."""
@@ -115,8 +115,6 @@ _MIN_INTERVAL_SECONDS = 1.0
 _WINDOW_SECONDS = 5.0
 _BUSY_SHARE = 0.02
 """The share of one core that counts as busy; the timers of an agent that waits for the network use less."""
-_CPU_TIMES = slice(11, 15)
-"""utime, stime, cutime and cstime, counted from the state field. cutime and cstime include ended children."""
 
 
 class Activity:
@@ -158,7 +156,7 @@ def _cpu_seconds(agent: int) -> float | None:
     """Return the seconds of CPU that the agent's session has used; None if no process of it is visible."""
     if sys.platform != "linux":
         return None
-    used = [ticks for pid in pids() if _session(pid) == agent and (ticks := _ticks(pid)) is not None]
+    used = [stat.ticks for pid in pids() if _session(pid) == agent and (stat := stat_of(pid)) is not None]
     return sum(used) / os.sysconf("SC_CLK_TCK") if used else None
 
 
@@ -168,11 +166,6 @@ def _session(pid: int) -> int | None:
         return os.getsid(pid)
     except OSError:
         return None
-
-
-def _ticks(pid: int) -> int | None:
-    stat = stat_of(pid)
-    return None if stat is None else sum(map(int, stat.fields[_CPU_TIMES]))
 
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -250,7 +243,7 @@ class Descendants:
                 with suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
 
-    def _is_adopted(self, pid: int, stat: ProcessStat) -> bool:
+    def _is_adopted(self, pid: int, stat: Stat) -> bool:
         if stat.began < self._began or stat.session == os.getsid(0):
             return False
         if self._known.get(pid) == stat.began:

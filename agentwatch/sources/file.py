@@ -51,15 +51,6 @@ class FileSource(WithoutAgent):
         growth = self.reader.growth
         return growth.ended_by if isinstance(growth, SavedGrowth) else None
 
-    @property
-    def faults(self) -> dict[str, OSError | None]:
-        """The possible faults of the written files: a message for each, with its error if it occurred."""
-        return self.written.faults
-
-    def new_faults(self) -> list[str]:
-        """Return the faults that occurred since the last call, one sentence each."""
-        return self.written.unreported(self.faults)
-
     def agent_facts(self) -> AgentFacts:
         """Return what `run` has written about the agent's process, or what is known about it elsewhere."""
         if self.elsewhere is not None and self.reader.growth.has_ended():
@@ -96,13 +87,6 @@ class FileSource(WithoutAgent):
         if isinstance(growth, SavedGrowth | StreamGrowth) and not growth.has_ended():
             self._has_left = True
             growth.stop_following()
-
-    def stop(self) -> None:
-        """Do nothing, because agentwatch did not start the program that writes the file."""
-
-    def finish(self) -> None:
-        """Wait until the action log is written."""
-        self.written.finish()
 
     def close(self) -> None:
         """Close the recording, and the agent's stderr beside it. Nothing may read the session any more."""

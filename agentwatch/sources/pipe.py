@@ -135,14 +135,6 @@ class PipeSource(WithoutAgent):
             **self.written.faults,
         }
 
-    def new_faults(self) -> list[str]:
-        """Return the faults that occurred since the last call, one sentence each."""
-        return self.written.unreported(self.faults)
-
     def stop(self) -> None:
         """Ask the thread that reads the pipe to stop; `finish` waits until it has."""
         self._intake.stop()
-
-    def finish(self) -> None:
-        """Wait until the recording has ended and its files are written, and close the arrival times."""
-        self.written.finish()

@@ -22,6 +22,7 @@ _MOST_ARGUMENTS = 64
 _MOST_ARGUMENT = 300
 _MOST_FILES = 4096
 _MOST_LOCKS = 256 << 10
+_MOST_ENVIRONMENT = 1 << 18
 _PAGE = 2048
 """One reading returns shorter files whole; of longer ones the kernel returns a part of at least this size."""
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -38,8 +39,15 @@ class Stat(NamedTuple):
     """The CPU time that it and its ended children have used, in clock ticks."""
     has_terminal: bool = False
     """Whether it has a controlling terminal."""
-    is_runnable: bool = False
-    """Whether its main thread runs, or waits for a processor."""
+    state: str = "S"
+    """`R` running, `S` sleeping, `T` stopped by a signal, `Z` ended and not reaped."""
+    session: int = 0
+    """The id of its process session."""
+
+    @property
+    def is_runnable(self) -> bool:
+        """Whether its main thread runs, or waits for a processor."""
+        return self.state == "R"
 
     @property
     def began_ms(self) -> int:
@@ -74,11 +82,31 @@ class Proc:
     def stat(self, pid: int) -> Stat | None:
         """Return the state of a process; None if there is none, or it has ended and was not reaped."""
         stats = self._stats
-        if stats is None:
-            return self._stat(pid)
-        if pid not in stats:
-            stats[pid] = self._stat(pid)
-        return stats[pid]
+        if stats is not None and pid in stats:
+            return stats[pid]
+        stat = self.stat_now(pid)
+        if stat is not None and stat.state in _ENDED:
+            stat = None
+        if stats is not None:
+            stats[pid] = stat
+        return stat
+
+    def stat_now(self, pid: int) -> Stat | None:
+        """Return the present state of a process, also of one that has ended and was not reaped; None if there
+        is none."""
+        before, _, after = self._read(f"{pid}/stat", _MOST_STAT).rpartition(b")")
+        fields = after.split(maxsplit=_LAST_FIELD)
+        try:
+            name = before.partition(b"(")[2].decode("utf-8", "replace")
+            state, ticks = fields[0].decode("ascii", "replace"), sum(map(int, fields[11:15]))
+            has_terminal = int(fields[4]) != 0
+            return Stat(name, int(fields[1]), int(fields[19]), ticks, has_terminal, state, int(fields[3]))
+        except (IndexError, ValueError):
+            return None
+
+    def environment(self, pid: int) -> list[bytes]:
+        """Return the environment that a process was started with, `NAME=value` each."""
+        return self._read(f"{pid}/environ", _MOST_ENVIRONMENT).split(b"\0")
 
     def uid(self, pid: int) -> int | None:
         """Return the user that a process belongs to; None if there is no such process. The folder of a
@@ -147,19 +175,6 @@ class Proc:
         except OSError:
             return ""
 
-    def _stat(self, pid: int) -> Stat | None:
-        before, _, after = self._read(f"{pid}/stat", _MOST_STAT).rpartition(b")")
-        fields = after.split(maxsplit=_LAST_FIELD)
-        try:
-            if fields[0].decode("ascii", "replace") in _ENDED:
-                return None
-            name = before.partition(b"(")[2].decode("utf-8", "replace")
-            ticks = sum(map(int, fields[11:15]))
-            is_runnable = fields[0] == b"R"
-            return Stat(name, int(fields[1]), int(fields[19]), ticks, int(fields[4]) != 0, is_runnable)
-        except (IndexError, ValueError):
-            return None
-
     def _read(self, name: str, most_bytes: int) -> bytes:
         try:
             fd = os.open(f"{self._root}/{name}", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
@@ -177,59 +192,5 @@ class Proc:
             os.close(fd)
 
 
-_MOST_ENVIRONMENT = 1 << 18
-
-
-class ProcessStat(NamedTuple):
-    """The fields of /proc/PID/stat."""
-
-    name: str
-    fields: list[bytes]
-    """The fields after the name, from the third of proc(5) on: state, parent, group, session and so on."""
-
-    @property
-    def state(self) -> str:
-        """The state: `R` running, `S` sleeping, `T` stopped by a signal, `Z` ended and not reaped."""
-        return self.fields[0].decode("ascii", "replace")
-
-    @property
-    def parent(self) -> int:
-        """The process id of the parent."""
-        return int(self.fields[1])
-
-    @property
-    def session(self) -> int:
-        """The id of the process session."""
-        return int(self.fields[3])
-
-    @property
-    def began(self) -> int:
-        """The time of the start, in clock ticks since the system was started."""
-        return int(self.fields[19])
-
-
-def pids() -> list[int]:
-    """Return the ids of all processes."""
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-
-
-def stat_of(pid: int) -> ProcessStat | None:
-    """Return the state of a process; None if the process does not exist."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            before, _, after = file.read().rpartition(b")")
-    except OSError:
-        return None
-    return ProcessStat(before.partition(b"(")[2].decode("utf-8", "replace"), after.split())
-
-
-def environment_of(pid: int) -> list[bytes]:
-    """Return the environment that a process was started with, `NAME=value` each; empty if not readable."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read(_MOST_ENVIRONMENT).split(b"\0")
-    except OSError:
-        return []
+_THIS_MACHINE = Proc()
+pids, stat_of, environment_of = _THIS_MACHINE.pids, _THIS_MACHINE.stat_now, _THIS_MACHINE.environment

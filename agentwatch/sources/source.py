@@ -163,6 +163,16 @@ class WithoutAgent:
     agent_exit_code: int | None = None
     facts: AgentFacts = NO_FACTS
     """What the list of sessions knows about the agent's process."""
+    written: WrittenFiles
+
+    @property
+    def faults(self) -> dict[str, OSError | None]:
+        """The possible faults of the written files: a message for each, with its error if it occurred."""
+        return self.written.faults
+
+    def new_faults(self) -> list[str]:
+        """Return the faults that occurred since the last call, one sentence each."""
+        return self.written.unreported(self.faults)
 
     @property
     def is_filling(self) -> bool:
@@ -199,6 +209,13 @@ class WithoutAgent:
 
     def leave(self) -> None:
         """Do nothing."""
+
+    def stop(self) -> None:
+        """Do nothing, because agentwatch did not start the program that writes the session."""
+
+    def finish(self) -> None:
+        """Wait until the recording has ended and its files are written."""
+        self.written.finish()
 
 
 END_SECONDS = 5.0

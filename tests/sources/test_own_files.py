@@ -97,14 +97,14 @@ def test_without_proc_only_the_last_change_counts(
 ) -> None:
     """On a system without /proc, no registered process is known to live."""
     registered(transcript, process.pid)
-    opened = open
+    opened = os.open
 
     def without_proc(path: Any, *args: Any, **kwargs: Any) -> Any:
         if str(path).startswith("/proc/"):
             raise FileNotFoundError(path)
         return opened(path, *args, **kwargs)
 
-    monkeypatch.setattr("builtins.open", without_proc)
+    monkeypatch.setattr(os, "open", without_proc)
     assert is_still_written(transcript)
     let_age(transcript)
     assert not is_still_written(transcript)

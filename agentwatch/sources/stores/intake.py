@@ -164,20 +164,9 @@ class StoreSource(WithoutAgent):
             **self.written.faults,
         }
 
-    def new_faults(self) -> list[str]:
-        """Return the faults that occurred since the last call, one sentence each."""
-        return self.written.unreported(self.faults)
-
     def leave(self) -> None:
         """Stop following the store; the recording ends with what was read."""
         self._intake.stop()
-
-    def stop(self) -> None:
-        """Do nothing, because agentwatch did not start the program that writes the store."""
-
-    def finish(self) -> None:
-        """Wait until the action log is written."""
-        self.written.finish()
 
     def close(self) -> None:
         """Stop reading the store, and remove the recording. Nothing may read the session any more."""

@@ -20,6 +20,7 @@ from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.sources import agent_processes
 from agentwatch.sources.agent_processes import Activity
 from agentwatch.sources.open import KeepOptions, agent_source
+from agentwatch.sources.proc import stat_of
 from tests.conftest import RECORDINGS
 from tests.harness.processes import until
 
@@ -130,7 +131,7 @@ def test_without_proc_activity_is_unknown(monkeypatch: pytest.MonkeyPatch) -> No
         assert agent_processes._cpu_seconds(pid) is None
     monkeypatch.setattr(sys, "platform", "linux")
     assert agent_processes._cpu_seconds(pid) is None
-    assert agent_processes._ticks(pid) is None
+    assert stat_of(pid) is None
     assert agent_processes._session(pid) is None
 
     def missing(_path: str) -> list[str]:
