@@ -213,9 +213,7 @@ class HeaderLine(Static):
 
 def _fitting_counts(session: Session, room: int, asking: int = 0) -> list[Count]:
     """Return the turn, the number of calls and of each outcome, with signs instead of words if necessary.
-
-    Those that wait for the user are counted apart from those that run.
-    """
+    Those that wait for the user are counted apart from those that run."""
     by_outcome = calls_by_outcome(session)
     total, *_ = count_words(by_outcome)
     by_outcome[Outcome.RUNNING] = by_outcome.get(Outcome.RUNNING, 0) - asking
@@ -348,10 +346,8 @@ _MORE = 15
 
 
 class PlanView(Static):
-    """Shows the plan: the number of completed items and the current item.
-
-    On a wide screen it shows all items in up to three lines while an item is open.
-    """
+    """Shows the plan: the number of completed items and the current item. On a wide screen it shows all items
+    in up to three lines while an item is open."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(id="todo")

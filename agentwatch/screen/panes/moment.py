@@ -53,10 +53,8 @@ def neighbour_call(session: Session, offset: int, step: int) -> Call | None:
 
 
 def _first_after(ended: Sequence[Call], offset: int) -> int:
-    """Return the index of the first call that ended after a moment.
-
-    Calls that never ended count as ended with the call before them, where their run was closed.
-    """
+    """Return the index of the first call that ended after a moment. Calls that never ended count as ended
+    with the call before them, where their run was closed."""
 
     def end_at(index: int) -> int:
         for at in range(index, max(index - _MOST_UNENDED, -1), -1):
@@ -189,10 +187,8 @@ class Moment:
         return chosen
 
     def now_ms(self) -> int | None:
-        """Return the time that is shown, in milliseconds since the epoch; None if no time is known.
-
-        In a complete recording, it is the time of the last line.
-        """
+        """Return the time that is shown, in milliseconds since the epoch; None if no time is known. In a
+        complete recording, it is the time of the last line."""
         return live_ms(self.feed) if self.is_live else self.playhead.now_ms
 
     def step(self, direction: int) -> None:
@@ -259,10 +255,8 @@ class Reach:
         self._catch_up()
 
     def words(self) -> SafeText:
-        """Return to which moment the current match has moved: `moved on to 14:03:07`.
-
-        It is empty if the match has not moved it, or if the user has moved it since.
-        """
+        """Return to which moment the current match has moved: `moved on to 14:03:07`. It is empty if the
+        match has not moved it, or if the user has moved it since."""
         moment, goal = self._moment, self._goal
         if goal is None or moment.playhead.offset < goal or moment.is_live != self._is_goal_live:
             return SafeText("")

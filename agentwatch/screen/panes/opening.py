@@ -17,10 +17,8 @@ from agentwatch.text.safe import SafeText, safe_line
 
 
 class Opening:
-    """Finds the moments that the command line names, as soon as the recording is read that far.
-
-    Until then a replay shows the start. If the user moves the moment first, the session stays there.
-    """
+    """Finds the moments that the command line names, as soon as the recording is read that far. Until then a
+    replay shows the start. If the user moves the moment first, the session stays there."""
 
     def __init__(self, history: History, playhead: Playhead, asked: Asked, *, is_replay: bool) -> None:
         """Hold the playhead of a replay that does not begin at the start."""

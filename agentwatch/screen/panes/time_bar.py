@@ -122,10 +122,8 @@ _PAUSE_SECONDS = 0.001
 
 
 class TimeBar(Widget):
-    """Shows the session as a bar: calls, failures, test runs, silences, bookmarks and the moment.
-
-    A click or a drag seeks. While the mouse is over the bar, the time below it is shown at the right.
-    """
+    """Shows the session as a bar: calls, failures, test runs, silences, bookmarks and the moment. A click or
+    a drag seeks. While the mouse is over the bar, the time below it is shown at the right."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {

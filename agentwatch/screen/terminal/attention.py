@@ -72,10 +72,8 @@ class Signals:
 
 
 class Attention:
-    """Signals events with bell, notification and title while a session is watched live.
-
-    For a recording that was complete when it was opened, and for its replay, only the title is set.
-    """
+    """Signals events with bell, notification and title while a session is watched live. For a recording that
+    was complete when it was opened, and for its replay, only the title is set."""
 
     def __init__(
         self,

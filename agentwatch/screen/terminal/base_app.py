@@ -215,10 +215,8 @@ class TerminalApp(App[Result], Generic[Result]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a message in the place of the previous one, whose empty holder Textual would leave.
-
-        It is one line, which keeps its end: a long path must not hide the reason.
-        """
+        """Show a message in the place of the previous one, whose empty holder Textual would leave. It is one
+        line, which keeps its end: a long path must not hide the reason."""
         if self.size.width:
             message = cut_inside(SafeText(message), self.size.width - _AROUND_MESSAGE)
         self.clear_notifications()
@@ -238,29 +236,22 @@ class TerminalApp(App[Result], Generic[Result]):
         super().exit(result, return_code, message)  # type: ignore[arg-type]
 
     def write_to_terminal(self, sequence: str) -> None:
-        """Write a control sequence to the terminal, in order with what is drawn.
-
-        No public method of an app writes to its terminal. The driver's method keeps the order.
-        """
+        """Write a control sequence to the terminal, in order with what is drawn. No public method of an app
+        writes to its terminal. The driver's method keeps the order."""
         if self._driver is not None and not self.is_headless and not is_stock():
             self._driver.write(sequence)
 
     def action_suspend_process(self) -> None:
         """Stop the whole job; if only agentwatch stopped, the shell would wait for the other processes.
-
-        Textual stops its own process alone. Only the driver knows whether it can be suspended.
-        """
+        Textual stops its own process alone. Only the driver knows whether it can be suspended."""
         if is_stock():
             super().action_suspend_process()
         elif self._driver is not None and self._driver.can_suspend:
             os.killpg(0, signal.SIGTSTP)
 
     def _check_size(self) -> None:
-        """Apply the terminal's size if a resize was missed.
-
-        Under load, Textual loses the last of several resizes that come within milliseconds: 5 of 72 times.
-        So each resize is followed by a check.
-        """
+        """Apply the terminal's size if a resize was missed. Under load, Textual loses the last of several
+        resizes that come within milliseconds: 5 of 72 times. So each resize is followed by a check."""
         size = Size(*shutil.get_terminal_size())
         if self.screen.size != size:
             resized = events.Resize(size, size)

@@ -51,11 +51,8 @@ class ChangedPieces(CompositorUpdate):
         self._changed = changed
 
     def render_segments(self, console: Console) -> str:
-        """Return the control sequences and text to write.
-
-        The pieces to the right of a change in the same row are written again, because a terminal may have
-        drawn a character wider than it was measured.
-        """
+        """Return the control sequences and text to write. The pieces to the right of a change in the same row
+        are written again, because a terminal may have drawn a character wider than it was measured."""
         written: list[str] = []
         shown, changed_row = self._shown, -1
         self._changed.clear()
@@ -168,10 +165,8 @@ def _drawn(rows: list[tuple[int, Piece]]) -> list[Drawn]:
 
 
 def lay_out(screen: Screen[Any]) -> None:
-    """Lay a screen out now, as Textual does 60 times a second.
-
-    There is no public way to do so: `_on_timer_update` is the function of Textual's timer.
-    """
+    """Lay a screen out now, as Textual does 60 times a second. There is no public way to do so:
+    `_on_timer_update` is the function of Textual's timer."""
     screen._on_timer_update()  # noqa: SLF001 - see the docstring
 
 
@@ -193,10 +188,8 @@ def draw_now(screen: Screen[Any]) -> None:
 
 
 def style_changes(pane: ScrollView) -> list[int]:
-    """Return how often the styles of a pane and of the nodes above it have changed.
-
-    Textual counts this in `_cache_key`. Comparing the resulting styles takes 0.3 ms a frame.
-    """
+    """Return how often the styles of a pane and of the nodes above it have changed. Textual counts this in
+    `_cache_key`. Comparing the resulting styles takes 0.3 ms a frame."""
     return [node.styles._cache_key for node in pane.ancestors_with_self]  # noqa: SLF001 - see the docstring
 
 

@@ -167,9 +167,7 @@ def prepare(screen: Screen[Any]) -> None:
 
 def is_styled(node: DOMNode) -> bool:
     """Return whether a node is a screen that is just being shown for the first time: mounting has styled it.
-
-    Textual increments `stack_updates`, styles the screen, and then gives it a size.
-    """
+    Textual increments `stack_updates`, styles the screen, and then gives it a size."""
     return isinstance(node, Screen) and not node.is_modal and node.stack_updates == 1 and not node.outer_size
 
 

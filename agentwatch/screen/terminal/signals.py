@@ -13,11 +13,8 @@ _SUSPENDING = (signal.SIGTSTP, signal.SIGCONT)
 
 
 class PendingSignals:
-    """Collects the signals that arrive before the screen has its own handlers.
-
-    Without it, a signal during the 200 ms of start-up would lose the recording of a pipe, or leave the
-    terminal in application mode.
-    """
+    """Collects the signals that arrive before the screen has its own handlers. Without it, a signal during
+    the 200 ms of start-up would lose the recording of a pipe, or leave the terminal in application mode."""
 
     def __init__(self) -> None:
         self.noted: list[int] = []

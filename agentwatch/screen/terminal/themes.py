@@ -40,10 +40,8 @@ _GREY = 232
 
 @lru_cache(_MOST_STYLES)
 def in_256_colours(style: Style) -> Style:
-    """Return a style with the nearest colours that a terminal with 256 colours has.
-
-    rich rounds each channel alone: the dark orange below a selected row becomes olive.
-    """
+    """Return a style with the nearest colours that a terminal with 256 colours has. rich rounds each channel
+    alone: the dark orange below a selected row becomes olive."""
     colours = (style.color, style.bgcolor)
     return style + Style.from_color(*(colour and _nearest(colour) for colour in colours))
 

@@ -36,10 +36,8 @@ def fits(text: SafeText, width: int) -> bool:
 
 
 def folds(text: SafeText, width: int) -> list[int]:
-    """Return the offsets at which the pieces of a line begin when it is folded to a width in columns.
-
-    A piece ends after a blank, if there is one in its second half.
-    """
+    """Return the offsets at which the pieces of a line begin when it is folded to a width in columns. A piece
+    ends after a blank, if there is one in its second half."""
     starts, start = [0], 0
     while (end := fitting(text, start, width)) < len(text):
         blank = text.rfind(" ", start, end) + 1

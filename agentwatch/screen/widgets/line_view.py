@@ -60,10 +60,8 @@ Spans = list[tuple[SafeText, str]]
 
 
 class LineView(ScrollView, can_focus=True):
-    """A scrolling view of lines that are drawn only when they are visible.
-
-    A subclass implements `line_count` and `draw`.
-    """
+    """A scrolling view of lines that are drawn only when they are visible. A subclass implements `line_count`
+    and `draw`."""
 
     COMPONENT_CLASSES = eager_classes(
         f"line--{style}"
@@ -319,10 +317,8 @@ def rows_in_view(pane: LineView) -> range:
 
 
 class CursorView(LineView):
-    """Lines with a cursor, which keys and clicks move; a second click opens the selected row.
-
-    A subclass implements `draw_row` and `choose`.
-    """
+    """Lines with a cursor, which keys and clicks move; a second click opens the selected row. A subclass
+    implements `draw_row` and `choose`."""
 
     open_action = "open"
     """The action that enter runs on the selected row."""
@@ -445,10 +441,8 @@ LEAST_HEIGHT = 10
 
 
 class HeadedView(CursorView):
-    """Rows with a cursor under a heading; the stylesheet reserves its row, except with the class `-low`.
-
-    A subclass implements `heading`.
-    """
+    """Rows with a cursor under a heading; the stylesheet reserves its row, except with the class `-low`. A
+    subclass implements `heading`."""
 
     _heading: Spans | None = None
 

@@ -98,10 +98,8 @@ class LinePainter:
         self._stable.clear()
 
     def forget_from(self, line: int) -> None:
-        """Draw the lines from number `line` on again; their rows are composed again only if they differ.
-
-        The first lines of a paragraph stay the same while it grows.
-        """
+        """Draw the lines from number `line` on again; their rows are composed again only if they differ. The
+        first lines of a paragraph stay the same while it grows."""
         doubtful = [number for number in self._kept if number >= line]
         self._doubtful.update(doubtful)
         self._stable.difference_update(doubtful)

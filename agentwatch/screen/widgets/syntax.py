@@ -48,10 +48,8 @@ class CodeStyle(NamedTuple):
 
 
 def code_theme(theme: Theme) -> str:
-    """Return the code theme for a theme of the screen: a Pygments theme, or one of Rich's for 16 colours.
-
-    The theme for light backgrounds uses blue and purple words, because red and green mark changes in a diff.
-    """
+    """Return the code theme for a theme of the screen: a Pygments theme, or one of Rich's for 16 colours. The
+    theme for light backgrounds uses blue and purple words, because red and green mark changes in a diff."""
     if theme.ansi:
         return "ansi_dark" if theme.dark else "ansi_light"
     return "github-dark" if theme.dark else "sas"
@@ -130,10 +128,8 @@ class SyntaxColours:
 
 @lru_cache(4096)
 def legible(text: Style, ground: Style) -> Style:
-    """Return a style whose text colour has enough contrast with the background to be readable.
-
-    The 16 colours that the terminal defines are left as they are, because their actual values are unknown.
-    """
+    """Return a style whose text colour has enough contrast with the background to be readable. The 16 colours
+    that the terminal defines are left as they are, because their actual values are unknown."""
     if (
         text.color is None
         or ground.bgcolor is None

@@ -56,9 +56,7 @@ class Waited(NamedTuple):
 
     def words(self) -> SafeText:
         """Return the sign, the state, how long it lasts and what the user has to do; empty if it does not.
-
-        Example: `! asks 3:03 · waits for your permission`.
-        """
+        Example: `! asks 3:03 · waits for your permission`."""
         if self.wait is None:
             return SafeText("")
         state = f"{ASKS_SIGN} asks {self.wait.clock(self.now_ms)}".rstrip()
@@ -124,10 +122,8 @@ def outcome_words(call: Call) -> SafeText:
 
 
 def brief_facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
-    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 2:00`.
-
-    That of a call that waits for the user is how long it waits.
-    """
+    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 2:00`. That of a call
+    that waits for the user is how long it waits."""
     if waits := waited.words():
         return waits
     words, took, limit = outcome_words(call), call_clock(call, None), limit_ms(call)

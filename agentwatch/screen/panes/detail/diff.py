@@ -23,10 +23,8 @@ _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 
 
 class Diff(Output):
-    """The lines of a diff with their old and new numbers.
-
-    Signs and background colours mark added and removed lines; the text keeps the colours of its language.
-    """
+    """The lines of a diff with their old and new numbers. Signs and background colours mark added and removed
+    lines; the text keeps the colours of its language."""
 
     def __init__(self, lines: Sequence[DiffLine], code: CodeStyle) -> None:
         super().__init__([line.text for line in lines])
@@ -58,10 +56,8 @@ class Diff(Output):
         return self._lay_out_pairs()
 
     def row_of(self, number: int, column: int) -> int:
-        """Return the row that shows a character of a line.
-
-        A line that is not shown side by side is located at the line before it.
-        """
+        """Return the row that shows a character of a line. A line that is not shown side by side is located
+        at the line before it."""
         if not self._is_split:
             return super().row_of(number, column)
         while number not in self._pair_of:

@@ -320,10 +320,8 @@ class EntryRenderer:
 
 
 def is_markdown(entry: Entry) -> bool:
-    """Return whether the text of an entry is cut as Markdown, with a blank line between its pieces.
-
-    The text of a run that failed is its reason, which is shown line by line.
-    """
+    """Return whether the text of an entry is cut as Markdown, with a blank line between its pieces. The text
+    of a run that failed is its reason, which is shown line by line."""
     is_answer = entry.result is not None and entry.result.outcome is Outcome.SUCCEEDED
     return entry.kind in GROWING or (entry.kind is Kind.RESULT and is_answer)
 

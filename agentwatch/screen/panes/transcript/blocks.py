@@ -29,10 +29,8 @@ _LEAST_WIDTH = 20
 
 
 class BlockLayout:
-    """Stacks blocks vertically; their heights are estimates until they are measured.
-
-    A finished thought is folded into its title unless the user opened it or shows all thoughts.
-    """
+    """Stacks blocks vertically; their heights are estimates until they are measured. A finished thought is
+    folded into its title unless the user opened it or shows all thoughts."""
 
     def __init__(self, blocks: BlockList, subagents: Subagents) -> None:
         self.width = 0
@@ -187,10 +185,8 @@ class Blocks:
         self._rule_from = 0
 
     def prefix(self, transcript: Sequence[Entry]) -> Blocks:
-        """Return the blocks of an earlier moment of the same session, whose transcript this is.
-
-        Its last entry, which may be the beginning of a longer text, is not cut yet.
-        """
+        """Return the blocks of an earlier moment of the same session, whose transcript this is. Its last
+        entry, which may be the beginning of a longer text, is not cut yet."""
         entries = min(max(len(transcript) - 1, 0), max(len(self._firsts) - 1, 0))
         count = self._firsts[entries] if entries < len(self._firsts) else len(self.all)
         calls = _count_below(self._calls, entries)
@@ -244,10 +240,8 @@ class Blocks:
         return len(self._firsts)
 
     def is_marker(self, number: int) -> bool:
-        """Return whether an entry has a line that can be selected.
-
-        It is that of a call, of a finished thought, or the line of a subagent's entries.
-        """
+        """Return whether an entry has a line that can be selected. It is that of a call, of a finished
+        thought, or the line of a subagent's entries."""
         entry = self._transcript[number]
         blocks = self.of_entry(number)
         if len(blocks) and self.subagents.is_head(entry, blocks.start):
@@ -440,10 +434,8 @@ def _gap(
     is_head: bool = False,
     is_next: bool = False,
 ) -> int:
-    """Return the number of blank lines between a block and the block above it.
-
-    With `is_next`, it is not the first block with text of its entry.
-    """
+    """Return the number of blank lines between a block and the block above it. With `is_next`, it is not the
+    first block with text of its entry."""
     if above is None:
         blank = 0
     elif above.parent != entry.parent:  # a subagent's name is in the line above its entries

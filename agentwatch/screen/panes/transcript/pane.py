@@ -275,11 +275,8 @@ class Transcript(LineView):
         self.restore(position)
 
     def copied(self) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in words, and its text.
-
-        It is the selected call or thought if it is visible, otherwise the last run's text with a blank line
-        between its segments.
-        """
+        """Return what `y` copies in words, and its text. It is the selected call or thought if it is visible,
+        otherwise the last run's text with a blank line between its segments."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         if not self.following and self._renderer.chosen in seen:
             entry = self._session.transcript[self._renderer.chosen]
@@ -357,10 +354,8 @@ class Transcript(LineView):
             number += step
 
     def action_open(self) -> None:
-        """Go to the selected call, or open or fold the selected thought, if it is visible.
-
-        Without a selection, select something visible.
-        """
+        """Go to the selected call, or open or fold the selected thought, if it is visible. Without a
+        selection, select something visible."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         chosen = self._renderer.chosen
         call = None if chosen is None else self._session.transcript[chosen].call

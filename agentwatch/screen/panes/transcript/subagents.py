@@ -48,10 +48,8 @@ class Tally:
 
 
 class Subagents:
-    """Knows which entries belong to which call of the main agent, and which of these are open.
-
-    All entries below one call of the main agent are folded and opened together.
-    """
+    """Knows which entries belong to which call of the main agent, and which of these are open. All entries
+    below one call of the main agent are folded and opened together."""
 
     def __init__(self) -> None:
         self._roots: dict[int, int] = {}

@@ -291,10 +291,8 @@ def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
 
 
 def call_near(entries: Sequence[Entry], number: int) -> tuple[Call, int] | None:
-    """Return the call nearest to an entry and the number of its entry; None if there are no calls.
-
-    Of two calls at the same distance, it is the later one.
-    """
+    """Return the call nearest to an entry and the number of its entry; None if there are no calls. Of two
+    calls at the same distance, it is the later one."""
     for distance in range(len(entries)):
         for at in (number + distance, number - distance):
             if 0 <= at < len(entries) and (call := entries[at].call) is not None:

@@ -72,10 +72,8 @@ class SessionApp(TerminalApp[Result]):
         super().action_suspend_process()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Yield the commands of the palette: what the keys do now, each with its keys, and the themes.
-
-        Those that the line of keys names come first.
-        """
+        """Yield the commands of the palette: what the keys do now, each with its keys, and the themes. Those
+        that the line of keys names come first."""
         keys: dict[tuple[str, DOMNode], list[str]] = {}
         actions: dict[tuple[str, DOMNode], ActiveBinding] = {}
         for key, active in screen.active_bindings.items():

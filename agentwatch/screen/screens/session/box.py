@@ -61,10 +61,8 @@ class Opened(NamedTuple):
 
 
 class BoxList(RowView, Generic[Item]):
-    """A list of a tab. The selected item stays selected while the list grows, by its key.
-
-    A subclass implements `key`, `take`, `update_items` and `row`.
-    """
+    """A list of a tab. The selected item stays selected while the list grows, by its key. A subclass
+    implements `key`, `take`, `update_items` and `row`."""
 
     second: BoxList[Any] | None = None
     """The list below this one, which is about its selected item; None without one."""

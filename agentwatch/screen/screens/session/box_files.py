@@ -134,11 +134,8 @@ class FileList(BoxList[TouchedFile], HeadedView):
         self.second.show_file(file, self.marks(file) if file else SafeText(""), is_more=is_more)
 
     def _check_one(self) -> bool:
-        """Check whether one visible file is back to its original content; return whether one was checked.
-
-        The check reads the contents back from the recording, so each call of this method checks only one
-        file.
-        """
+        """Check whether one visible file is back to its original content; return whether one was checked. The
+        check reads the contents back from the recording, so each call of this method checks only one file."""
         top = self.scroll_offset.y
         for file in self.items[top : top + self.size.height]:
             changes = file.file_actions.total() - file.file_actions[FileAction.READ]
@@ -283,11 +280,8 @@ _LEAST_WITH_CHANGES = 40
 
 
 class VerdictList(BoxList[CallVerdict], HeadedView):
-    """One row per test run, the newest first, under the ribbon of all.
-
-    The last test run that had ended at `moment` is selected, or else the first of all. `moment` is in bytes;
-    None for the live moment.
-    """
+    """One row per test run, the newest first, under the ribbon of all. The last test run that had ended at
+    `moment` is selected, or else the first of all. `moment` is in bytes; None for the live moment."""
 
     hint = "enter go to the call · tab files"
 

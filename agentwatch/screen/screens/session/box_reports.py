@@ -168,10 +168,8 @@ class ReportList(BoxList[Row]):
             self.cursor = row
 
     def action_move(self, lines: int) -> None:
-        """Select the next or previous item; before the first and after the last one, scroll by a line.
-
-        If the selected item is out of view, a key in its direction scrolls to it.
-        """
+        """Select the next or previous item; before the first and after the last one, scroll by a line. If the
+        selected item is out of view, a key in its direction scrolls to it."""
         items, view = self.item_rows, rows_in_view(self)
         is_behind = self.cursor < view.start if lines > 0 else self.cursor >= view.stop
         at = items.index(self.cursor) + lines if self.cursor in items and not is_behind else -1

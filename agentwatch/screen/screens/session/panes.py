@@ -121,10 +121,8 @@ class Panes:
             self.calls.choose_call(self.session.calls[chosen - 1])
 
     def bring_chosen(self) -> None:
-        """Bring the selected call into view in every pane, in a hidden one when it is shown.
-
-        While the newest calls are followed, the panes follow their ends.
-        """
+        """Bring the selected call into view in every pane, in a hidden one when it is shown. While the newest
+        calls are followed, the panes follow their ends."""
         self.transcript.leave_thought()
         for pane in (self.transcript, self.calls):
             pane.once_shown(partial(self._bring_chosen, pane))
@@ -210,10 +208,8 @@ class Panes:
         self.calls.is_lit = not has_thought
 
     def copied(self, name: str) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in a pane, in a few words, and its text.
-
-        The text has no newline at its end, with which a shell would run it as soon as it is pasted.
-        """
+        """Return what `y` copies in a pane, in a few words, and its text. The text has no newline at its end,
+        with which a shell would run it as soon as it is pasted."""
         panes = (self.transcript, self.calls, self.detail, self.stderr)
         what, text = panes[NAMES.index(name)].copied()
         return what, SafeText(text.rstrip("\n"))
@@ -223,10 +219,8 @@ class Panes:
 
 
 class TabLine(Static):
-    """The titles of tabs; that of the tab that is shown is highlighted, and a click asks for another one.
-
-    If the titles do not fit, the others have only their numbers.
-    """
+    """The titles of tabs; that of the tab that is shown is highlighted, and a click asks for another one. If
+    the titles do not fit, the others have only their numbers."""
 
     @dataclass
     class Clicked(Message):
@@ -285,11 +279,8 @@ class PaneTabs(TabLine):
 
 
 class Selection:
-    """Decides which call the detail shows.
-
-    It is the selected call of the calls pane. While the newest calls are followed, a call that fails stays in
-    the detail until the user selects another call or releases it.
-    """
+    """Decides which call the detail shows. It is the selected call of the calls pane. While the newest calls
+    are followed, a call that fails stays in the detail until the user selects another call or releases it."""
 
     def __init__(self, feed: Feed, panes: Panes) -> None:
         self._panes = panes
@@ -307,10 +298,8 @@ class Selection:
         self._panes.mark_calls(None)
 
     def go_on(self, feed: Feed) -> None:
-        """Show the moment of the same session to which it has played.
-
-        A failure stays in the detail, unless the call has not ended yet at that moment.
-        """
+        """Show the moment of the same session to which it has played. A failure stays in the detail, unless
+        the call has not ended yet at that moment."""
         self._failures.go_on(feed)
         held, calls = self._held, feed.session.calls
         if held is not None:

@@ -366,10 +366,8 @@ class WatchScreen(Screen[None]):
         return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
-        """Pass the key to the preview swap. It delays keys while panes are being replaced.
-
-        A key that moves also folds what happened.
-        """
+        """Pass the key to the preview swap. It delays keys while panes are being replaced. A key that moves
+        also folds what happened."""
         if self._swap is not None:
             self._swap.on_key(event)
         if self._happened is not None and self._moves(event.key):
@@ -410,10 +408,8 @@ class WatchScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
 
     def app_blurred(self) -> None:
-        """Mark the end of what the user has seen, because the terminal lost the focus.
-
-        At an earlier moment nothing is new: it shows what happened long ago.
-        """
+        """Mark the end of what the user has seen, because the terminal lost the focus. At an earlier moment
+        nothing is new: it shows what happened long ago."""
         is_preview = self._swap is not None and self._swap.is_loading
         if not is_preview and self.notices.app_blurred() and not self.is_earlier:
             self.workspace.panes.transcript.viewport.mark_new(now_ms())
@@ -475,9 +471,7 @@ class WatchScreen(Screen[None]):
 
     def _sought_file(self) -> Sought | None:
         """Return the file of the selected failing line, of the selected call, or of its output; or None.
-
-        While the newest call is followed, the user has selected none.
-        """
+        While the newest call is followed, the user has selected none."""
         from agentwatch.analysis.verdicts import FileLine, failing_files
         from agentwatch.feed.feed import output_tail
         from agentwatch.screen.screens.session.box_files import Sought

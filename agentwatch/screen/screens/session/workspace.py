@@ -128,10 +128,8 @@ class Workspace(Vertical):
         return wait
 
     def watch_pane(self, pane: str) -> None:
-        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs.
-
-        In the other panes the selection is a call.
-        """
+        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs. In
+        the other panes the selection is a call."""
         if pane != "transcript":
             self.panes.transcript.leave_thought()
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
