@@ -125,7 +125,7 @@ def test_a_beginning_that_is_not_kept_is_reported(server: Server, publisher: Pub
     """A command works on what is kept, and reports how much is not."""
     # Of a session that has a card and no byte yet, a command says so, and leaves no copy.
     publisher.card()
-    done = ran("-p", "--times", f"{server.address}/{SESSION}")
+    done = ran("doctor", f"{server.address}/{SESSION}")
     assert (done.returncode, done.stdout) == (2, b"")
     assert done.stderr == f"agentwatch: {server.address}/{SESSION}: there are no bytes of it yet\n".encode()
     assert not [*Path(os.environ["AGENTWATCH_HOME"], "copies").iterdir()]
