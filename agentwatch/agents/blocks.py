@@ -21,9 +21,9 @@ EMPTY: tuple[object, ...] = ("", None, [], {})
 """The values of fields that are not shown."""
 
 
-def fields_block(name: str, fields: Fields) -> Iterator[Block]:
+def fields_block(name: str, fields: Fields, empty: tuple[object, ...] = EMPTY) -> Iterator[Block]:
     """Yield the fields that are not empty in one block; no block if all are."""
-    if present := {key: value for key, value in fields.items() if value not in EMPTY}:
+    if present := {key: value for key, value in fields.items() if value not in empty}:
         yield FieldsBlock(name, present)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.agents.blocks import binary_block
+from agentwatch.agents.blocks import EMPTY, binary_block, fields_block
 from agentwatch.agents.changes import replaced_texts, replacement, unified_diff
 from agentwatch.agents.claude.calls import EXIT, plan_entries, reason_of, result_texts
 from agentwatch.agents.claude.stream import blocks_of, ends_with
@@ -17,7 +17,6 @@ from agentwatch.session.blocks import (
     ChangeBlock,
     ContentBlock,
     ErrorBlock,
-    FieldsBlock,
     FilesBlock,
     MarkdownBlock,
     OutputBlock,
@@ -27,7 +26,7 @@ from agentwatch.session.blocks import (
     TextBlock,
 )
 
-_EMPTY: tuple[object, ...] = ("", None, [], {}, False)
+_EMPTY = (*EMPTY, False)
 _EDIT_KEYS = ("old_string", "new_string", "old_str", "new_str", "edits")
 _ECHOES = (
     *("oldString", "newString", "originalFile", "originalFileContents", "edits", "prompt", "oldTodos"),
@@ -65,7 +64,7 @@ def argument_blocks(arguments: Fields) -> Iterator[Block]:
             rest.pop(key, None)
     names = [key for key, value in rest.items() if isinstance(value, str) and "\n" in value]
     texts = {name: rest.pop(name) for name in names}
-    yield from _fields_block("arguments", rest)
+    yield from fields_block("arguments", rest, _EMPTY)
     for old, new in pairs:
         yield ChangeBlock(replacement(old, new).diff)
     for name, value in texts.items():
@@ -91,7 +90,7 @@ def result_blocks(block: Fields, structured: object) -> Iterator[Block]:
     yield from _answer_blocks(rest)
     for key in _ECHOES:
         rest.pop(key, None)
-    yield from _fields_block("result", rest)
+    yield from fields_block("result", rest, _EMPTY)
 
 
 def _error_blocks(block: Fields) -> Iterator[Block]:
@@ -115,7 +114,7 @@ def _content_blocks(block: Fields) -> Iterator[Block]:
         if data := text(source, "data"):
             yield binary_block(text(source, "media_type"), data)
         elif part.get("type") != "text":
-            yield from _fields_block("result", part)
+            yield from fields_block("result", part, _EMPTY)
 
 
 def _numbered(words: str) -> ContentBlock | None:
@@ -200,11 +199,6 @@ def _answer_blocks(rest: dict[str, object]) -> Iterator[Block]:
     if page := text(rest, "result"):
         yield MarkdownBlock(page)
         del rest["result"]
-
-
-def _fields_block(name: str, fields: Fields) -> Iterator[Block]:
-    if present := {key: value for key, value in fields.items() if value not in _EMPTY}:
-        yield FieldsBlock(name, present)
 
 
 _ID_KEYS = (("tool_use", "id"), ("tool_result", "tool_use_id"))

@@ -49,10 +49,7 @@ from agentwatch.text.durations import duration_words
 _ECHOES = IDS | {"parsingResult"}
 """Fields that are not shown: ids, and the parsed form of the command."""
 _OF_OTHER_TOOLS = frozenset(
-    (
-        *("content", "markdown", "todos", "references", "files", "workspaceResults", "durationMs"),
-        SUBAGENT_STEPS,
-    )
+    ("content", "markdown", "todos", "references", "files", "workspaceResults", "durationMs", SUBAGENT_STEPS)
 )
 """The fields of results that have their own type of block, without those of commands and changes."""
 

@@ -62,13 +62,8 @@ HOOKS = HookedAgent(
     ".cursor",
     "hooks.json",
     (
-        "beforeSubmitPrompt",
-        "beforeShellExecution",
-        "afterShellExecution",
-        "beforeMCPExecution",
-        "afterMCPExecution",
-        "stop",
-        "sessionEnd",
+        *("beforeSubmitPrompt", "beforeShellExecution", "afterShellExecution", "beforeMCPExecution"),
+        *("afterMCPExecution", "stop", "sessionEnd"),
     ),
     note="Cursor reads its hooks when it starts: restart it",
 )

@@ -19,6 +19,7 @@ from agentwatch.agents.cursor.tools import (
 )
 from agentwatch.agents.delta_frames import Burst, SegmentText
 from agentwatch.agents.fields import (
+    MOST_ID,
     Fields,
     Repaired,
     Salvaged,
@@ -43,7 +44,6 @@ from agentwatch.session.events import (
     RunStarted,
     Text,
     TextEnded,
-    Tokens,
     ToolEnded,
     ToolKind,
     ToolStarted,
@@ -222,8 +222,6 @@ def _text(channel: Channel, text: str, burst: Burst) -> Text:
 
 # Queries for permission, which may have the target of their call.
 
-_MAX_NAME = 1000
-"""In characters. The ids in captures have at most 85."""
 _MAX_TARGET = 10_000
 """In characters. A target is shown in at most 200 columns."""
 
@@ -242,10 +240,6 @@ class Queries:
         self.asked: dict[str, _Asked] = {}
         """By the id of the call; at most 64."""
 
-    def clear(self) -> None:
-        """Forget all queries: another run may use their ids again."""
-        self.asked.clear()
-
     def request(self, fields: Fields) -> Permission:
         """Read a request, and keep the target of its call."""
         subject = _subject(fields)
@@ -258,7 +252,7 @@ class Queries:
         target = tool.target(arguments)
         if target == subject and subject not in TOOLS:
             target = None  # without arguments, it is only the name of the tool
-        if call_id is not None and target is not None and max(len(call_id), len(subject)) <= _MAX_NAME:
+        if call_id is not None and target is not None and max(len(call_id), len(subject)) <= MOST_ID:
             remember(self.asked, call_id, _Asked(subject, target[:_MAX_TARGET]), _MOST_CALLS)
         return Permission(subject, answer=None, at_ms=time_of(fields), is_automatic=True)
 
@@ -266,10 +260,6 @@ class Queries:
         """Return the target of a call as its query described it; None without such a query."""
         asked = self.asked.get(call_id)
         return asked.target if asked is not None and asked.tool == tool else None
-
-    def forget(self, call_id: str) -> None:
-        """Forget the query of a call that completed."""
-        self.asked.pop(call_id, None)
 
 
 def response(fields: Fields) -> Permission:
@@ -312,14 +302,11 @@ def run_ended(fields: Fields) -> list[Event]:
         duration_api_ms=number(fields, "duration_api_ms"),
         usage=scalars(fields.get("usage")),
     )
-    return [ended, Usage(_tokens(usage), UsageScope.TURN)] if usage else [ended]
-
-
-def _tokens(usage: Fields) -> Tokens:
-    """Return the tokens of an invocation, summed over its model calls. Cursor gives no cost and no context.
-    `inputTokens` excludes the tokens read from the cache and those written to it."""
+    if not usage:
+        return [ended]
+    # Summed over the model calls of the invocation. Cursor gives no cost and no context.
     keys = ("inputTokens", "cacheReadTokens", "outputTokens", "cacheWriteTokens")
-    return tokens_in(usage, *keys, excludes_cache=True)
+    return [ended, Usage(tokens_in(usage, *keys, excludes_cache=True), UsageScope.TURN)]
 
 
 FORMAT = "cursor"
@@ -413,7 +400,7 @@ class CursorDecoder:
         cwd = text(fields, "cwd")
         self._cwd = (cwd or "").rstrip("/\\")
         self._shown_paths.clear()
-        self._queries.clear()
+        self._queries.asked.clear()  # another run may use their ids again
         return RunStarted(
             format=FORMAT,
             session_id=text(fields, "session_id"),
@@ -461,8 +448,7 @@ class CursorDecoder:
         outcome, result_body, error, exit_code, facts, unknown_variant = result
         arguments, (call_id, session_id, group) = read_arguments(body), _ids(fields)
         target, path = self._described(use, call_id, arguments)
-        if self._queries.asked:
-            self._queries.forget(call_id)
+        self._queries.asked.pop(call_id, None)
         is_described = not (target is None or (target == name and name not in TOOLS))
         if not is_described:
             target, path = self._target(tool, result_body)
@@ -507,8 +493,7 @@ class CursorDecoder:
         target, path = self._target(use.tool, arguments)
         if target is None or (target == use.name and use.name not in TOOLS):
             return self._queries.target(call_id, use.name) or target, path
-        if self._queries.asked:
-            self._queries.forget(call_id)
+        self._queries.asked.pop(call_id, None)
         return target, path
 
     def _target(self, tool: Tool, arguments: Fields) -> tuple[str | None, str | None]:

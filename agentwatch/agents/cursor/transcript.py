@@ -10,7 +10,7 @@ from agentwatch.agents.claude.calls import mcp_tool, reason_of
 from agentwatch.agents.cursor.agent import TRANSCRIPT_FORMAT, parts_of, parts_of_type
 from agentwatch.agents.cursor.stream import plan_entries
 from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
-from agentwatch.agents.fields import MOST_ID, SUBAGENT, Fields, in_words, items, mapping, text
+from agentwatch.agents.fields import MOST_ID, SUBAGENT, Fields, in_words, mapping, text
 from agentwatch.agents.on_disk import Turns
 from agentwatch.agents.subagents import SubagentDecoder
 from agentwatch.agents.tool import MOST_OPEN, Phrase, Result, Tool, named, other_tool, path_in
@@ -34,10 +34,6 @@ from agentwatch.session.events import (
 def _mcp_target(arguments: Fields) -> str | None:
     names = (text(arguments, "server"), text(arguments, "toolName"))
     return " ".join(name for name in names if name) or None
-
-
-def _lints(arguments: Fields) -> list[str]:
-    return [path for path in items(arguments.get("paths")) if isinstance(path, str) and path]
 
 
 _PATH = path_in("path", "file_path", "target_file")
@@ -64,7 +60,7 @@ TOOLS = {
     "Glob": Tool(ToolKind.SEARCH, Phrase.FOUND, named("glob_pattern", "globPattern", "pattern")),
     "LS": Tool(ToolKind.SEARCH, Phrase.LISTED, paths=path_in("target_directory", "path")),
     "SemanticSearch": CURSOR_TOOLS["semSearch"],
-    "ReadLints": Tool(ToolKind.OTHER, "Read lints", paths=_lints),
+    "ReadLints": CURSOR_TOOLS["readLints"],
     "TodoWrite": CURSOR_TOOLS["updateTodos"],
     "WebSearch": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("search_term", "searchTerm", "query")),
     "WebFetch": CURSOR_TOOLS["webFetch"],

@@ -362,7 +362,7 @@ def test_a_query_describes_one_call() -> None:
     later_query = {"webSearchRequestQuery": {"args": {"searchTerm": "x" * 20_000, "toolCallId": "c"}}}
     queries.request({"query_type": "webSearchRequestQuery", "query": later_query})
     assert queries.target("c", "webSearch") == "x" * 10_000
-    queries.forget("c")
+    queries.asked.pop("c")
     assert queries.target("c", "webSearch") is None
     for length, kept in [(1000, True), (1001, False)]:
         with case((length, kept)):

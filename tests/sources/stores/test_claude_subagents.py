@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.claude import subagent_files
 from agentwatch.agents.claude.subagent_files import ClaudeSubagents, open_claude_subagents
 from agentwatch.agents.opening import saved_source, store_for
 from agentwatch.feed.feed import Feed
@@ -198,8 +197,6 @@ def test_only_the_users_own_files_are_read(
     user_id = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user_id + 1)
     assert kinds(opened(folder.transcript).new_lines()) == ["user", "assistant"]
-    # An agent may delete the folder of a session at any time.
-    assert subagent_files._open_own(tmp_path / "gone", "agent-a.jsonl") is None
 
 
 def test_a_folder_of_subagents_that_is_a_link_is_not_read(folder: Folder, tmp_path: Path) -> None:
