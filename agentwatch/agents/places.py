@@ -54,18 +54,6 @@ class Spot(NamedTuple):
         return self.folder.files.get(self.name)
 
 
-def _nothing(_: object) -> None:
-    return None
-
-
-def _no_names(_: object) -> tuple[str, ...]:
-    return ()
-
-
-def _no_folders(_: str) -> set[str]:
-    return set()
-
-
 _as_before: Callable[[Spot], Sequence[SessionEntry]] = attrgetter("previous")
 
 
@@ -73,19 +61,19 @@ class Kind(NamedTuple):
     """The kind of a folder: which of its files are sessions, and how they are read."""
 
     agent: str
-    owner: Callable[[str], str | None] = _nothing
+    owner: Callable[[str], str | None] = lambda _: None
     """Returns the name of the file with the session that a file belongs to; None for a file that does not
     matter. A file that describes a session beside it belongs to the file with the session."""
     read: Callable[[Spot], Sequence[SessionEntry]] = _as_before
     """Returns the sessions of an owner; none if it is not a session."""
-    beside: Callable[[str], tuple[str, ...]] = _no_names
+    beside: Callable[[str], tuple[str, ...]] = lambda _: ()
     """Returns the names that files have which describe the session in a file."""
-    below: Callable[[str], Kind | None] = _nothing
+    below: Callable[[str], Kind | None] = lambda _: None
     """Returns the kind of a folder in this one; None for a folder that does not matter."""
     cools_after_s: float = math.inf
     """A folder that has not changed for this time, in seconds, is scanned only once a minute: agents do not
     put new sessions there."""
-    urgent: Callable[[str], set[str]] = _no_folders
+    urgent: Callable[[str], set[str]] = lambda _: set()
     """Takes the path of the folder, and returns the folders below it in which a session is open now. They are
     read before all others."""
     is_polled: bool = False

@@ -181,11 +181,6 @@ class Mode(NamedTuple):
     """Whether it decides what a run may do; otherwise the agent's settings do."""
 
 
-def _keeps_any(_path: Path, _cwd: str) -> bool:
-    """Return True: the place of a file does not depend on the working directory."""
-    return True
-
-
 def dashed(path: str) -> str:
     """Return a path as Claude Code and Qwen Code write it in the names of their folders.
 
@@ -221,8 +216,9 @@ class Resume(NamedTuple):
     folder_in: Callable[[Mapping[str, Any]], str | None] | None = None
     """Returns the working directory in a line of the session; None without one. The first line that has one
     decides. It is None if the files beside the session say in which folder it was started."""
-    keeps: Callable[[Path, str], bool] = _keeps_any
-    """Returns whether a file of a session lies where the agent keeps those of a working directory."""
+    keeps: Callable[[Path, str], bool] = lambda _path, _cwd: True
+    """Returns whether a file of a session lies where the agent keeps those of a working directory. It always
+    does if the place of a file does not depend on that."""
     widened_by: tuple[str, ...] = ()
     """The variables of the environment that allow more than the mode; a run does not get them."""
     id: re.Pattern[str] = UUID

@@ -200,6 +200,12 @@ def command_in(*keys: str) -> Callable[[Fields], str | None]:
     return command
 
 
+def first_question(arguments: Fields) -> str | None:
+    """Return the first question that a call asks the user."""
+    asked = (text(mapping(each), "question") for each in items(arguments.get("questions")))
+    return next(filter(None, asked), None)
+
+
 IDS = frozenset({"toolCallId", "conversationId", "requestId"})
 """Arguments that say nothing about the call."""
 

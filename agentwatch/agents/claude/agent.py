@@ -5,7 +5,7 @@ rest can be any of the three. These are left to the neutral format `claude-famil
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
-from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, text
+from agentwatch.agents.fields import Fields, items, mapping, text
 from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
@@ -159,17 +159,12 @@ def transcript_role(fields: Fields) -> LineRole:
     kind = fields.get("type")
     if kind == "progress":
         return LineRole.OTHER
-    kinds = [mapping(block).get("type") for block in items(_message(fields).get("content"))]
+    kinds = [mapping(block).get("type") for block in items(mapping(fields.get("message")).get("content"))]
     if kind == "user":
         return LineRole.CALL if "tool_result" in kinds else LineRole.START
     if kind == "assistant":
         return LineRole.CALL if "tool_use" in kinds else LineRole.OTHER
     return LineRole.START if isinstance(kind, str) and kind in _AT_START else LineRole.OTHER
-
-
-def _message(fields: Fields) -> Fields:
-    message = fields.get("message")
-    return message if isinstance(message, dict) else NO_FIELDS
 
 
 AGENT = Agent(

@@ -30,6 +30,7 @@ from agentwatch.agents.tool import (
     command_in,
     counted,
     entry_in,
+    first_question,
     listed_entries,
     named,
     other_tool,
@@ -322,8 +323,7 @@ def _todo_facts(result: Fields) -> Facts:
 
 
 def _question(arguments: Fields) -> str:
-    asked = next((mapping(each) for each in items(arguments.get("questions"))), NO_FIELDS)
-    return _with("AskUserQuestion", text(asked, "question"))
+    return _with("AskUserQuestion", first_question(arguments))
 
 
 def questions_in(arguments: Fields) -> str | None:

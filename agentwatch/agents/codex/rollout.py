@@ -54,7 +54,16 @@ from agentwatch.agents.fields import (
 )
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.subagents import of_subagent, own_fields
-from agentwatch.agents.tool import OpenCalls, Phrase, Tool, named, other_tool, path_in, remember
+from agentwatch.agents.tool import (
+    OpenCalls,
+    Phrase,
+    Tool,
+    first_question,
+    named,
+    other_tool,
+    path_in,
+    remember,
+)
 from agentwatch.session.counts import added, less
 from agentwatch.session.events import (
     Channel,
@@ -231,12 +240,6 @@ def _agent(name: str, arguments: Fields, _whole: str) -> Use:
     threads = [text(arguments, key) for key in ("id", "target", "agent_id")]
     more = [each for key in ("ids", "targets", "receiver_thread_ids") for each in items(arguments.get(key))]
     return agent_use(name, prompt, [each for each in (*threads, *more) if isinstance(each, str)])
-
-
-def first_question(arguments: Fields) -> str | None:
-    """Return the first question that a call asks the user."""
-    asked = (text(mapping(each), "question") for each in items(arguments.get("questions")))
-    return next((each for each in asked if each is not None), None)
 
 
 _MOST_LIMIT_MS = 86_400_000

@@ -23,7 +23,16 @@ from agentwatch.agents.fields import (
     text,
     whole_text,
 )
-from agentwatch.agents.tool import MOST_ENTRIES, Phrase, Tool, entry_in, joined_words, other_tool, tokens_in
+from agentwatch.agents.tool import (
+    MOST_ENTRIES,
+    Phrase,
+    Tool,
+    entry_in,
+    first_question,
+    joined_words,
+    other_tool,
+    tokens_in,
+)
 from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import (
     Channel,
@@ -623,7 +632,6 @@ def _call(line: str, kind: str, item: Fields, is_partial: bool) -> list[Event]:
 
 def _question(fields: Fields) -> Permission:
     """Return what the model asks the user. `codex exec` cannot get an answer."""
-    asked = [text(mapping(each), "question") for each in items(fields.get("questions"))]
     call_id = text(fields, "call_id")
-    first = next((each for each in asked if each), None)
-    return Permission("request_user_input", None, key=call_id, call_id=call_id, target=first)
+    question = first_question(fields)
+    return Permission("request_user_input", None, key=call_id, call_id=call_id, target=question)

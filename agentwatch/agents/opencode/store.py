@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentwatch.agents.description_files import time_in
 from agentwatch.agents.fields import Fields, text
@@ -68,20 +68,6 @@ class Rows(NamedTuple):
     parts: list[PartRow]
 
 
-class Reader(Protocol):
-    """Reads the rows of one session and its subagents' sessions."""
-
-    most_sessions: int
-    """How many sessions are read, of which the first is the one that is shown."""
-
-    def has_changed(self) -> bool:
-        """Return whether the store may have changed since the last reading; this must be cheap."""
-
-    def read(self) -> Rows:
-        """Return all sessions, and the messages and parts that are new or may have changed. Raise `OSError`
-        if the store cannot be read now."""
-
-
 def as_object(value: object) -> Object:
     """Return a JSON object, which may be given as text; {} for any other value."""
     if isinstance(value, (str, bytes)):
@@ -114,6 +100,7 @@ class Database:
     def __init__(self, path: Path, session_id: str | None) -> None:
         """Read a session. `session_id` is None for the main session that was changed last."""
         self.most_sessions = _MOST_SESSIONS
+        """How many sessions are read, of which the first is the one that is shown."""
         self._path = path
         self._session_id = session_id
         self._seen: tuple[object, ...] = ()
@@ -257,6 +244,7 @@ class Storage:
     def __init__(self, folder: Path, session_id: str | None) -> None:
         """Read a session. `session_id` is None for the main session that was changed last."""
         self.most_sessions = _MOST_SESSIONS
+        """How many sessions are read, of which the first is the one that is shown."""
         self._folder = folder
         self._session_id = session_id
         self._seen: dict[str, tuple[int, int]] = {}
@@ -611,7 +599,7 @@ _POLL_SECONDS = 1.0
 class SessionStore:
     """The lines of one session, asked for at most once a second."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Database | Storage) -> None:
         self._reader = reader
         self._lines = SessionLines()
         self._due = 0.0

@@ -24,6 +24,7 @@ from agentwatch.agents.tool import (
     Tool,
     command_in,
     counted,
+    first_question,
     listed_entries,
     named,
     other_tool,
@@ -166,11 +167,6 @@ def _other(name: str, argument: Callable[[Fields], str | None]) -> Tool:
     return Tool(
         ToolKind.OTHER, Phrase.USED, lambda arguments: " ".join(filter(None, (name, argument(arguments))))
     )
-
-
-def first_question(arguments: Fields) -> str | None:
-    """Return the first question that a call asks the user."""
-    return text(mapping(next(iter(items(arguments.get("questions"))), None)), "question")
 
 
 _FILE = path_in("filePath", "path")
