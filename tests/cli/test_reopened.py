@@ -107,12 +107,12 @@ def test_a_failed_run_is_known_when_opened_again(home: Path) -> None:
 
 @pytest.mark.system
 def test_the_screen_of_a_reopened_run(home: Path) -> None:
-    """The status line of a reopened session has the exit code and the reason, and the actions the stderr."""
+    """The status line of a reopened session has the exit code and the reason, and pane 4 the stderr."""
     agent = command(PLAIN, "--cut", "2500", "--exit", "4", "--stderr", "out of luck")
     watch("run", "-p", "--", *agent)
     with in_terminal(str(saved(home)), size=(160, 50)) as terminal:
         terminal.wait_for("exit 4 · stderr: out of luck")
-        terminal.press("4", "stderr out of luck")
+        terminal.press("4", "4 stderr")
         terminal.leave("q", 1)
 
 
