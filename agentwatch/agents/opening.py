@@ -15,7 +15,7 @@ from agentwatch.recording.lines import StreamGrowth, is_stream
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles, nameless_file
 from agentwatch.sources.file import FileSource
-from agentwatch.sources.stores.store import Store, WithSubagents
+from agentwatch.sources.stores.lines import Store, WithSubagents
 
 if TYPE_CHECKING:
     from agentwatch.sources.stores.intake import StoreSource

@@ -17,7 +17,7 @@ from agentwatch.session.events import ToolKind
 
 if TYPE_CHECKING:
     from agentwatch.agents.places import Kind
-    from agentwatch.sources.stores.store import Store
+    from agentwatch.sources.stores.lines import Store
 
 
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)

@@ -158,13 +158,12 @@ def delete_session(recording: Path, uid: int | None = None) -> int:
 
 
 def is_recorded(files: SessionFiles) -> bool:
-    """Return whether a session is still being recorded; True if that cannot be checked."""
+    """Return whether a session is still being recorded; True if that cannot be checked, False without a
+    recording."""
     try:
         fd = open_regular(files.recording)
-    except FileNotFoundError:
-        raise
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, FileNotFoundError)
     try:
         return is_being_written(fd, read_process(files.process))
     finally:
@@ -179,11 +178,8 @@ def _check(files: SessionFiles, folder_fd: int, uid: int | None) -> None:
         return  # files without a recording
     if own_file(files.recording.name, folder_fd, uid) is None:
         raise PermissionError(errno.EPERM, "it is not a regular file of this user", path)
-    try:
-        if is_recorded(files):
-            raise OSError(errno.EBUSY, "it is still being recorded", path)
-    except FileNotFoundError:
-        return
+    if is_recorded(files):
+        raise OSError(errno.EBUSY, "it is still being recorded", path)
 
 
 # `STEM.json` is written in place: `run` keeps it open while the agent runs. If the file were replaced when
@@ -350,7 +346,7 @@ def prunable(before_ms: int, *, keep_bookmarked: bool = False, uid: int | None =
         if max(stem.changed_ms, _started_ms(stem.recording)) >= before_ms:
             continue
         files = SessionFiles(stem.recording)
-        if _is_recorded(files):
+        if is_recorded(files):
             recorded += 1
         elif keep_bookmarked and _has_bookmarks(files.bookmarks):
             bookmarked += 1
@@ -365,13 +361,6 @@ def _started_ms(recording: Path) -> int:
         return int(time.mktime(time.strptime(recording.stem[:15], "%Y%m%d-%H%M%S"))) * 1000
     except (ValueError, OverflowError):
         return 0
-
-
-def _is_recorded(files: SessionFiles) -> bool:
-    try:
-        return is_recorded(files)
-    except FileNotFoundError:
-        return False
 
 
 def _has_bookmarks(path: Path) -> bool:

@@ -29,7 +29,7 @@ from agentwatch.agents.session_entry import NO_METADATA, Metadata, SessionEntry
 from agentwatch.session.events import ToolKind
 
 if TYPE_CHECKING:
-    from agentwatch.sources.stores.store import Store
+    from agentwatch.sources.stores.lines import Store
 
 
 def _claude_subagents(path: Path, head: bytes) -> Store | None:

@@ -32,7 +32,7 @@ from agentwatch.sources.proc import Proc
 
 if TYPE_CHECKING:
     from agentwatch.agents.codex.server import CodexServer, Thread
-    from agentwatch.sources.stores.store import Store
+    from agentwatch.sources.stores.lines import Store
 
 
 _UUID = 36

@@ -24,7 +24,7 @@ from agentwatch.agents.program import (
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 
 if TYPE_CHECKING:
-    from agentwatch.sources.stores.store import Store
+    from agentwatch.sources.stores.lines import Store
 
 _ROOTS = ("$CURSOR_DATA_DIR", "$CURSOR_CONFIG_DIR", "~/.cursor")
 _MODES = (

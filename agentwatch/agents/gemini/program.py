@@ -25,7 +25,7 @@ from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 from agentwatch.recording.head_tail import first_bytes
 
 if TYPE_CHECKING:
-    from agentwatch.sources.stores.store import Store
+    from agentwatch.sources.stores.lines import Store
 
 
 _MOST_BELOW = 1000

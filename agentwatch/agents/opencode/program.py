@@ -24,7 +24,7 @@ from agentwatch.agents.program import (
 )
 
 if TYPE_CHECKING:
-    from agentwatch.sources.stores.store import Store
+    from agentwatch.sources.stores.lines import Store
 
 _ID = re.compile("ses_[A-Za-z0-9]{8,200}")
 

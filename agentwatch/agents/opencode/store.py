@@ -16,9 +16,8 @@ from agentwatch.agents.fields import Fields, text
 from agentwatch.agents.opencode.program import LATER_SESSIONS, not_known
 from agentwatch.base.clock import wall_ns
 from agentwatch.recording.store import is_foreign_id, open_regular, within
-from agentwatch.sources.stores.lines import as_line, parsed
+from agentwatch.sources.stores.lines import Store, as_line, parsed
 from agentwatch.sources.stores.sqlite_file import log_of, queried, stored_columns
-from agentwatch.sources.stores.store import Store
 
 if TYPE_CHECKING:
     import sqlite3

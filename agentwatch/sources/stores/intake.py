@@ -12,7 +12,7 @@ from agentwatch.recording.appender import Appender
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
-from agentwatch.sources.stores.store import Store
+from agentwatch.sources.stores.lines import Store
 
 _POLL_SECONDS = 0.1
 """The time between two readings of a store that does not have `poll_seconds`."""

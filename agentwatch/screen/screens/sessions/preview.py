@@ -46,7 +46,7 @@ from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.rules import DONE_ENTRIES
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
-from agentwatch.sources.stores.store import Store
+from agentwatch.sources.stores.lines import Store
 from agentwatch.text.durations import running_clock
 from agentwatch.text.safe import SafeText, columns, cut, exact_text, fitted, safe_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.opening import store_for
-from agentwatch.sources.stores.store import Store
+from agentwatch.sources.stores.lines import Store
 from tests.conftest import case
 from tests.sources.stores.opencode.written_database import SESSION, OpencodeDatabase, lines, opened, printed
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.opening import store_for
-from agentwatch.sources.stores.store import Store
+from agentwatch.sources.stores.lines import Store
 
 SESSION = "ses_main"
 BEGAN = 1_790_000_000_000
