@@ -106,7 +106,7 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - the outermost edge: any other error is a bug
         code = _report(internal_error(error), INTERNAL_ERROR)
     for name in ("agentwatch.agents.plugins", "agentwatch.output.export.exporters"):
-        for problem in getattr(sys.modules.get(name), "problems", ()):
+        for problem in sys.modules[name].GROUP.problems if name in sys.modules else ():
             say(problem)
     gc.freeze()  # otherwise the exit searches all objects for cycles: 8 % of the duration of `--print`
     sys.exit(code or 0)
