@@ -14,7 +14,6 @@ from tests.builders.on_disk.digested import found
 
 
 def jsonl(*lines: object) -> bytes:
-    """Return lines as a file has them."""
     return b"".join(orjson.dumps(line) + b"\n" for line in lines)
 
 
