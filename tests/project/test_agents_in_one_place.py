@@ -25,14 +25,13 @@ OWN_WORDS = {
     "rules/calls/commands.py": {"fetch", "grep", "read"},  # programs of the shell
     "__init__.py": {"read"},  # the function of the Python API
     "session/events.py": frozenset(ToolKind) & TOOL_NAMES,  # the values of ToolKind are agentwatch's own
-    "analysis/verdicts.py": {"grep", "ls"},  # programs of the shell
+    "analysis/shell.py": {"grep", "ls"},  # programs of the shell
     "analysis/episodes.py": {"grep"},  # a program of the shell
     "catalog/index_rows.py": {"read", "task"},
     "cli/config_file.py": {"list"},  # the setting that names machines
-    "cli/machine_settings.py": {"list"},
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "catalog/hooks/answers.py": {"list"},  # where the user acted
-    "cli/subcommands.py": {"list"},
+    "cli/continuing.py": {"list"},
     "screen/screens/sessions/screen.py": {"list"},
     "sources/agent.py": {"list"},
     "catalog/processes.py": {"mcp"},  # a subcommand of agents
@@ -48,9 +47,6 @@ PROSE = {"acp", "amp", "copilot", "cursor", "droid", "pi"}
 LONG_NAMES = {"acp": "agent client protocol"}
 """The names of agents that the pages do not call by their short names."""
 OTHER_MEANINGS = {
-    "screen/screens/session/box.py": {"cursor"},  # the row at which a list is
-    "screen/screens/session/box_reports.py": {"cursor"},
-    "screen/screens/session/box_files.py": {"cursor"},
     "screen/terminal/editor.py": {"cursor"},  # an editor
     "cli/default_command.py": {"acp"},  # the command `agentwatch acp`
     "cli/start.py": {"acp"},

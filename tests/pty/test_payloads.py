@@ -47,9 +47,10 @@ def test_in_the_transcript(recording: Saver, share: int) -> None:
         viewer.see("", marks_of("e", texts))
         viewer.press("t")
         viewer.see("z", marks_of(SAID, texts))
-        viewer.wait_for("whether the recording is whole", "?")
+        viewer.wait_for("what happened, time, tests, files, checks", "?")
         viewer.see("q", marks_of(SAID, texts))
-        viewer.see("i", marks_of("e", texts))
+        viewer.press("i")
+        viewer.see("5", marks_of("e", texts))
         viewer.see("q", marks_of(SAID, texts))
 
 

@@ -79,7 +79,7 @@ class Format(NamedTuple):
     module: str
     """The module whose `EXPORTER` it is."""
     key: str = ""
-    """Its key on the screen; empty for a format that is no file."""
+    """Its key on the screen; empty for a format that is not a file."""
     words: str = ""
 
 

@@ -30,7 +30,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session
 from agentwatch.cli.terminal import claimed_terminal
-from agentwatch.screen.terminal.signals import HeldSignals
+from agentwatch.screen.terminal.signals import PendingSignals
 
 class Opener(TerminalApp[None]):
     BINDINGS = [("o", "open"), ("q", "quit")]
@@ -45,7 +45,7 @@ class Opener(TerminalApp[None]):
 session = Session()
 session.runs.append(Run(cwd=os.getcwd()))
 with claimed_terminal():
-    Opener(HeldSignals(), no_color=False).run()
+    Opener(PendingSignals(), no_color=False).run()
 """
 EDITOR = """
 import os, signal, sys

@@ -123,7 +123,7 @@ class FileList(BoxList[TouchedFile], HeadedView):
             self.choose(self.items.index(file))
             self._show_calls()
             self.second.open_on(sought.call, line.line)
-            if not is_own and self.has_focus:
+            if not is_own and self.screen.focused is self:
                 self.second.focus(scroll_visible=False)
         elif not is_own:
             name = cut(safe_line(sought.files[0].path), _MOST_NAMED)

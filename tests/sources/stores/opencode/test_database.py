@@ -191,9 +191,9 @@ def test_each_command_opens_a_database(database: OpencodeDatabase) -> None:
     database.prompt("Build it")
     database.message("msg_2", "assistant")
     database.call("prt_2", "msg_2", "completed", output="x", metadata={"exit": 0})
-    for command in ("log", "replay", "drift"):
+    for command in ("--print", "replay", "doctor"):
         options = ["--print", "--speed", "1000"] if command == "replay" else []
         with case(command):
             done = printed(database.path, command, *options)
             assert (done.returncode, done.stderr) == (0, "")
-            assert ("make" in done.stdout) is (command != "drift")
+            assert ("make" in done.stdout) is (command != "doctor")
