@@ -124,7 +124,7 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
 
             pieces = page_pieces(report, masked)
         case _:
-            pieces = (f"{line}\n".encode() for line in reports.text_lines(report, _width()))
+            pieces = (f"{line}\n".encode() for line in reports.text_lines(report))
     write_file(output or STDOUT, pieces, replaces=is_forced)
     for words in masked:
         say(words)

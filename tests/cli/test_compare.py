@@ -58,6 +58,9 @@ def test_differences_are_printed_as_text_and_json(folder: Path) -> None:
             assert (done.returncode, done.stdout) == (0, b"")
             assert (folder / name).read_bytes().startswith(start)
             assert (folder / name).read_bytes().endswith(b"\n")
+    # A pipe gets whole lines, a file of text is for people
+    assert max(map(len, ran("compare", "a.ndjson", "b.ndjson", cwd=folder).stdout.splitlines())) > 80
+    assert max(map(len, (folder / "text").read_text().splitlines())) <= 80
 
 
 def test_runs_of_a_side_follow_with_or_come_from_stdin(folder: Path) -> None:
