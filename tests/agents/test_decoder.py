@@ -50,6 +50,7 @@ from tests.builders.lines import (
     delta,
     event,
     events,
+    feed_of,
     final,
     init,
     result,
@@ -331,8 +332,7 @@ def test_a_deeply_nested_value_is_shown(tmp_path: Path, depth: int) -> None:
     line = completed("shell", "deep", {"success": 77}, x=1).replace(b"77", b'{"stdout":"a","new":%s}' % deep)
     path = tmp_path / "deep.ndjson"
     path.write_bytes(init() + line + result(""))
-    feed = Feed(open_saved(path))
-    feed.advance()
+    feed = feed_of(path)
     [call] = feed.session.calls
     assert call.ended is not None
     assert OutputBlock("stdout", "a") in feed.blocks(call.ended)

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 from agentwatch.agents import Decoder, delta_frames
 from agentwatch.agents.decoder import LineBatches
 from agentwatch.agents.registry import agent_named
-from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import summary
-from agentwatch.recording.saved import open_saved
 from agentwatch.session.events import Channel, Malformed, Text
 from agentwatch.session.session import Session
 from tests.builders.captures import Captures
@@ -30,6 +28,7 @@ from tests.builders.lines import (
     PROPERTY,
     completed,
     delta,
+    feed_of,
     final,
     init,
     message,
@@ -90,8 +89,7 @@ def test_invalid_deltas_are_not_decoded_again_from_each_of_them(
 def at_once(lines: list[bytes], path: Path) -> Session:
     """Return the session of a recording with these lines, read from a file."""
     path.write_bytes(b"".join(lines))
-    feed = Feed(open_saved(path))
-    feed.advance()
+    feed = feed_of(path)
     return feed.session
 
 
@@ -272,8 +270,7 @@ def test_recordings_read_at_once(captures: Captures) -> None:
         if path.parent.name.startswith("pi-"):
             continue  # the format of its first line shows later; `session` does not read that line again
         with case(path):
-            feed = Feed(open_saved(path))
-            feed.advance()
+            feed = feed_of(path)
             assert facts_of(feed.session) == facts_of(session(path.read_bytes()))
 
 

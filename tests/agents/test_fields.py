@@ -12,7 +12,6 @@ import pytest
 from agentwatch.agents import Decoder
 from agentwatch.agents.fields import cost, decoded_size, in_words, known_sum, percent, scalars, seconds_ms
 from agentwatch.analysis.block_text import as_json, block_text
-from agentwatch.feed.feed import Feed
 from agentwatch.output.summary import summary
 from agentwatch.output.unknown_parts import report
 from agentwatch.recording.saved import open_saved
@@ -22,6 +21,7 @@ from tests.builders.lines import (
     completed,
     delta,
     event,
+    feed_of,
     final,
     init,
     result,
@@ -117,8 +117,7 @@ def lines_with(value: bytes) -> Iterator[bytes]:
 
 def read_everything(path: Path) -> int:
     """Read a recording as the screen, the summary and the report do; return the number of lines."""
-    feed = Feed(open_saved(path))
-    feed.advance()
+    feed = feed_of(path)
     assert json.loads(b"".join(summary(feed.session)))
     for call in feed.session.calls:
         for place in filter(None, (call.started, call.ended)):

@@ -15,7 +15,6 @@ from tests.analysis.episodes.calls import (
     call,
     edit,
     failed_edit,
-    feed_of,
     found_in,
     only,
     read,
@@ -28,7 +27,7 @@ from tests.builders.claude_lines import CWD as CLAUDE_CWD
 from tests.builders.claude_lines import answer, assistant
 from tests.builders.claude_lines import init as claude_init
 from tests.builders.claude_lines import written as claude_written
-from tests.builders.lines import CWD, completed, init, result, started, user
+from tests.builders.lines import CWD, completed, feed_of, init, result, started, user
 from tests.conftest import Saver, case
 
 

@@ -24,10 +24,8 @@ from agentwatch.analysis.moments import (
     parse,
     time_of,
 )
-from agentwatch.feed.feed import Feed
-from agentwatch.recording.saved import open_saved
 from agentwatch.session.session import Session
-from tests.builders.lines import DONE, completed, init, result, started
+from tests.builders.lines import DONE, completed, feed_of, init, result, started
 from tests.conftest import case, in_zone
 
 LINE_BYTES = 100
@@ -95,8 +93,7 @@ def test_a_call_is_the_moment_at_which_it_had_ended(tmp_path: Path) -> None:
     lines = [init(), started("read", "a"), completed("read", "a", DONE), started("read", "b"), result()]
     path = tmp_path / "session.ndjson"
     path.write_bytes(b"".join(lines))
-    feed = Feed(open_saved(path))
-    feed.advance()
+    feed = feed_of(path)
     ends = [sum(len(line) for line in lines[: count + 1]) for count in range(len(lines))]
     recording = Lines([], ends[-1])
 

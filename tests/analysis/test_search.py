@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from agentwatch.analysis.search import MOST_MATCHES, Match, Query, Search, Side
 from agentwatch.feed.feed import Feed
-from agentwatch.recording.saved import open_saved
 from agentwatch.text.safe import safe_text
 from tests.builders.lines import (
     PROPERTY,
     completed,
     delta,
+    feed_of,
     init,
     result,
     started,
@@ -40,9 +40,7 @@ def saved(tmp_path: Path) -> Saver:
     def save(*lines: bytes, follow: bool = False) -> Feed:
         path = tmp_path / "session.ndjson"
         path.write_bytes(b"".join(lines))
-        feed = Feed(open_saved(path, follow))
-        feed.advance()
-        return feed
+        return feed_of(path, follow=follow)
 
     return save
 

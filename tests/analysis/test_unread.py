@@ -32,7 +32,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText
-from tests.builders.lines import completed, delta, init, result, session, started, user
+from tests.builders.lines import completed, delta, feed_of, init, result, session, started, user
 from tests.builders.moment.slow_digest import complete, decoded, session_at, slow_digest
 from tests.builders.moment.timed import RecordedTimes
 from tests.builders.stories.lines import rendered
@@ -50,9 +50,7 @@ def shell(number: int, exit_code: int = 0) -> bytes:
 
 def opened(path: Path) -> Feed:
     """Return a feed that has read a recording and follows it."""
-    feed = Feed(open_saved(path, follow=True))
-    feed.advance()
-    return feed
+    return feed_of(path, follow=True)
 
 
 def test_a_digest_grows_with_its_session(recording: Saver) -> None:
@@ -272,8 +270,7 @@ def lines_of(*runs: Ran) -> bytes:
 
 def changes(path: Path, first: int) -> list[str]:
     """Return the changes since the moment at which some calls had ended: `3 → 0 pytest ×2 #5`."""
-    feed = Feed(open_saved(path))
-    feed.advance()
+    feed = feed_of(path)
     assert mark(feed.session, 0, None).ended_calls == len(feed.session.calls)
     found = VerdictChanges(feed, first)
     for position, call in enumerate(feed.session.ended_calls):

@@ -26,7 +26,8 @@ from agentwatch.recording.saved import open_saved
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.screen.panes.calls.list import CallList
 from agentwatch.text.safe import SafeText, columns
-from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
+from tests.analysis.verdict_history.sessions import STORY, edit, run_of_tests
+from tests.builders.lines import feed_of
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import append, ended, init, result, shell, started
 from tests.conftest import Saver, case

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 
 from agentwatch.agents import Decoder
-from agentwatch.feed.feed import LineJoiner
+from agentwatch.feed.feed import Feed, LineJoiner
 from agentwatch.recording.lines import Line
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Event, FormatDetected
 from agentwatch.session.reducers import apply_line, close_session
@@ -159,6 +161,13 @@ def session(*lines: bytes, seen_ms: int | None = None, is_over: bool = True) -> 
         apply_line(read, decoder.end(), Place(0, 0, None), 0)
         close_session(read)
     return read
+
+
+def feed_of(path: Path, *, follow: bool = False) -> Feed:
+    """Return a feed that has read a recording."""
+    feed = Feed(open_saved(path, follow))
+    feed.advance()
+    return feed
 
 
 def call(*lines: bytes) -> Call:

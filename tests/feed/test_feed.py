@@ -16,7 +16,7 @@ from agentwatch.session.call import Pieces, Place
 from agentwatch.session.events import Outcome
 from agentwatch.session.transcript import Kind
 from tests.builders.claude_lines import written
-from tests.builders.lines import completed, delta, event, final, init, line, result, started, user
+from tests.builders.lines import completed, delta, event, feed_of, final, init, line, result, started, user
 from tests.builders.made_agent import ASKED, LATE, LATE_START, add_late_agent
 from tests.builders.on_disk import transcript
 from tests.conftest import RECORDINGS, Saver, case
@@ -105,20 +105,13 @@ def late_agent(monkeypatch: pytest.MonkeyPatch) -> None:
     add_late_agent(monkeypatch)
 
 
-def read(path: Path, *, follow: bool = False) -> Feed:
-    """Return a feed that has applied what can be applied."""
-    feed = Feed(open_saved(path, follow))
-    feed.advance()
-    return feed
-
-
 @pytest.mark.usefixtures("late_agent")
 def test_lines_are_held_while_the_stream_goes_on(recording: Saver) -> None:
     """A line of no known agent is applied in its place when the agent is known; fifty lines, 1 MiB, or the
     end release them as unknown. What is not JSON is shown at once.
     """
     path = recording(ASKED)
-    feed = read(path, follow=True)
+    feed = feed_of(path, follow=True)
     assert (feed.session.lines.total, feed.held_lines, feed.backlog()) == (0, 1, 0)
     with path.open("ab") as file:
         file.write(LATE_START)
@@ -131,15 +124,15 @@ def test_lines_are_held_while_the_stream_goes_on(recording: Saver) -> None:
         ([line({"type": "asked", "text": "x" * (1 << 20)})], 1),
     ]:
         with case((lines, unknown)):
-            session = read(recording(*lines, LATE_START)).session
+            session = feed_of(recording(*lines, LATE_START)).session
             assert session.lines.unknown == unknown
             assert session.lines.total == len(lines) + 1
-    feed = read(recording(ASKED, b"noise\n", ASKED))
+    feed = feed_of(recording(ASKED, b"noise\n", ASKED))
     assert (feed.session.lines.unknown, feed.session.lines.malformed, feed.held_lines) == (2, 1, 0)
     assert feed.is_over
-    feed = read(recording(b"Checking for updates\n"), follow=True)
+    feed = feed_of(recording(b"Checking for updates\n"), follow=True)
     assert (feed.session.lines.malformed, feed.held_lines) == (1, 0)
-    session = read(recording(ASKED, b"a notice\n", LATE_START)).session
+    session = feed_of(recording(ASKED, b"a notice\n", LATE_START)).session
     assert session.lines.unknown == 0
     assert [entry.kind for entry in session.transcript] == [Kind.PROMPT, Kind.NOTICE, Kind.NOTICE]
     assert session.lines.total == 3
@@ -151,12 +144,12 @@ def test_another_agent_may_start_a_run(recording: Saver) -> None:
     """The start line of a second agent changes the format; another line that the known agent does not write
     stays unknown.
     """
-    session = read(recording(init(), user(), final("Done."), result("Done."), LATE_START, ASKED)).session
+    session = feed_of(recording(init(), user(), final("Done."), result("Done."), LATE_START, ASKED)).session
     assert [run.format for run in session.runs] == ["cursor", "late"]
     assert [run.outcome for run in session.runs] == [Outcome.SUCCEEDED, Outcome.UNFINISHED]
     assert session.lines.unknown == 0
     assert session.transcript[-1].text == "Do it."
-    session = read(recording(init(), event("later"), started("read"), result())).session
+    session = feed_of(recording(init(), event("later"), started("read"), result())).session
     assert session.lines.unknown == 1
     assert session.run.format == "cursor"
 

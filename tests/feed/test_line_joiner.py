@@ -19,6 +19,7 @@ from tests.builders.lines import (
     completed,
     delta,
     event,
+    feed_of,
     final,
     init,
     message,
@@ -216,8 +217,7 @@ def test_an_incomplete_line_at_the_end_is_no_backlog(tmp_path: Path, part: bytes
     """The screen need not read again before the recording grows, whether the line end is there or not."""
     path = tmp_path / "growing.ndjson"
     path.write_bytes(init() + part)
-    feed = Feed(open_saved(path, follow=True))
-    feed.advance()
+    feed = feed_of(path, follow=True)
     assert feed.offset == len(init())
     assert feed.backlog() == 0
     with path.open("ab") as file:
@@ -239,8 +239,7 @@ def test_a_joined_line_reads_back_as_one_step(tmp_path: Path) -> None:
     )
     path = tmp_path / "cut.ndjson"
     path.write_bytes(b"".join(lines))
-    feed = Feed(open_saved(path))
-    feed.advance()
+    feed = feed_of(path)
     [call] = feed.session.calls
     assert call.started is not None
     assert call.ended is not None

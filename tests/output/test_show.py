@@ -18,12 +18,12 @@ from agentwatch.session.actions import action
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import safe_line
 from agentwatch.text.times import date_and_time
-from tests.analysis.episodes.calls import edit, feed_of, read, shell
+from tests.analysis.episodes.calls import edit, read, shell
 from tests.analysis.episodes.calls import written as episode_lines
 from tests.builders.captures import Captures
 from tests.builders.claude_lines import written
 from tests.builders.formats.samples import KNOWN, named, of_a_format
-from tests.builders.lines import completed, delta, init, result, started, user
+from tests.builders.lines import completed, delta, feed_of, init, result, started, user
 from tests.builders.on_disk import cursor_transcript as cursor
 from tests.builders.on_disk import transcript
 from tests.conftest import RECORDINGS, Saver, case
@@ -36,9 +36,7 @@ SHELL = {"success": {"exitCode": 0, "stdout": f"{LONG}\n\x1b[2Jend"}}
 
 def fed(recording: Saver, *lines: bytes) -> Feed:
     """Return the feed of a recording with these lines, which has read all of it."""
-    feed = Feed(open_saved(recording(*lines)))
-    feed.advance()
-    return feed
+    return feed_of(recording(*lines))
 
 
 def test_a_call_is_printed_in_full(recording: Saver) -> None:
@@ -64,8 +62,7 @@ def test_a_call_is_printed_in_full(recording: Saver) -> None:
     feed = fed(recording, init(), started("shell", "c-1", command="sleep 600"))
     call = feed.session.calls[0]
     assert "outcome: unfinished" in list(call_text(feed, call))
-    live = Feed(open_saved(recording(init(), started("shell", "c-1", command="sleep 600")), True))
-    live.advance()
+    live = feed_of(recording(init(), started("shell", "c-1", command="sleep 600")), follow=True)
     call = live.session.calls[0]
     assert call.started is not None
     call.started = call.started._replace(seen_ms=1_000_000)
@@ -74,8 +71,7 @@ def test_a_call_is_printed_in_full(recording: Saver) -> None:
     assert shown[3].endswith("· running: 1:15")
     assert shown[-2:] == ["── output so far, its last 4,096 characters", "so far"]
     # The call that started the subagent is named by its number.
-    feed = Feed(open_saved(RECORDINGS / "demo.ndjson"))
-    feed.advance()
+    feed = feed_of(RECORDINGS / "demo.ndjson")
     call = feed.session.calls[3]
     call.parent = 2
     assert "made by the subagent of #2" in list(call_text(feed, call))
@@ -280,7 +276,6 @@ def test_a_state_is_that_of_its_moment(recording: Saver) -> None:
     assert found == json.loads(b"".join(whole_summary(shown.feed)))
     assert [call["outcome"] for call in found["calls"]] == ["succeeded", "running"]
     text = "".join(f"line {number}\n\n" for number in range(1000))
-    feed = Feed(open_saved(recording(init(), delta(text[:3000]), delta(text[3000:]))))
-    feed.advance()
+    feed = feed_of(recording(init(), delta(text[:3000]), delta(text[3000:])))
     lines = list(state_text(State(feed, 1, 1, None)))
     assert lines[-11:] == ["── last lines of the text", *(f"line {number}" for number in range(990, 1000))]

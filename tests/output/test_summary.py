@@ -16,13 +16,14 @@ from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import final_answer, summary, whole_summary
 from agentwatch.session.actions import action
 from agentwatch.session.session import Session
-from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
+from tests.analysis.verdict_history.sessions import STORY, edit, run_of_tests
 from tests.builders.lines import (
     CURSOR_SHAPED,
     PROPERTY,
     answered,
     completed,
     delta,
+    feed_of,
     final,
     init,
     result,

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.analysis.episodes import Episode, Episodes
-from agentwatch.feed.feed import Feed
-from agentwatch.recording.saved import open_saved
-from tests.builders.lines import CWD, completed, init, started
+from tests.builders.lines import CWD, completed, feed_of, init, started
 
 BEGAN_MS = 1_793_610_000_000
 Call = Callable[[int], bytes]
@@ -52,13 +50,6 @@ def read(path: str, lines: int = 20, **part: int) -> Call:
 def written(*calls: Call) -> bytes:
     """Return a session with these calls, which is still running."""
     return init() + b"".join(each(number) for number, each in enumerate(calls, 1))
-
-
-def feed_of(path: Path, *, follow: bool = False) -> Feed:
-    """Return a feed that has read a recording."""
-    feed = Feed(open_saved(path, follow))
-    feed.advance()
-    return feed
 
 
 def read_whole(episodes: Episodes) -> Episodes:

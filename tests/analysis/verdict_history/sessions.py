@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from agentwatch.feed.feed import Feed
-from agentwatch.recording.saved import open_saved
 from tests.builders.screen.lines import BEGAN_MS, CWD, ended, init, started
 
 
@@ -28,13 +24,6 @@ def edit(number: int, path: str, *, is_failed: bool = False) -> bytes:
     return started(call_id, "edit", dict(args), at_ms) + ended(
         call_id, "edit", dict(args), result, at_ms + 10
     )
-
-
-def feed_of(path: Path, *, follow: bool = False) -> Feed:
-    """Return the feed of a recording, all of which is read."""
-    feed = Feed(open_saved(path, follow))
-    feed.advance()
-    return feed
 
 
 STORY = (

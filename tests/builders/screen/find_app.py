@@ -13,12 +13,11 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from agentwatch.base.files import stylesheets
-from agentwatch.feed.feed import Feed
-from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.screens.session.find_bar import FindBar
 from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.screen.widgets.line_view import PaneWanted
+from tests.builders.lines import feed_of
 from tests.builders.screen.app import eventually, measure_all
 
 
@@ -44,8 +43,7 @@ class FindApp(App[None]):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self.feed = Feed(open_saved(path, True))
-        self.feed.advance()
+        self.feed = feed_of(path, follow=True)
         self.panes = Panes(self.feed)
         self.bar = FindBar(self.feed, self.panes)
         self.pane = "transcript"

@@ -21,7 +21,6 @@ from agentwatch.catalog.row_filter import ROWS
 from agentwatch.cli.config_file import rules_of, session_rules_of
 from agentwatch.feed.feed import Feed
 from agentwatch.output.commands import Commands
-from agentwatch.recording.saved import open_saved
 from agentwatch.rules.alarms.events import Event
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALLS, LIVE
@@ -30,6 +29,7 @@ from agentwatch.rules.calls.readers import call_readers
 from agentwatch.rules.check.kinds import read_rules
 from agentwatch.rules.language.errors import RuleError
 from agentwatch.rules.language.parser import parse
+from tests.builders.lines import feed_of
 from tests.conftest import ROOT, case
 from tests.project.documents.user import run
 
@@ -46,9 +46,7 @@ FILTERS = [
 
 @pytest.fixture(scope="module")
 def feed() -> Feed:
-    found = Feed(open_saved(ROOT / "recordings" / "demo.ndjson"))
-    found.advance()
-    return found
+    return feed_of(ROOT / "recordings" / "demo.ndjson")
 
 
 def test_the_rules_of_the_page_can_be_read(tmp_path: Path) -> None:

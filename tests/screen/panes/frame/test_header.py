@@ -41,7 +41,7 @@ from agentwatch.session.session import Session
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, columns, safe_line
 from agentwatch.text.times import coming, time_of_day
-from tests.builders.lines import event, line
+from tests.builders.lines import event, feed_of, line
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import init, prompt, result, shell
 from tests.conftest import Saver, case
@@ -68,8 +68,7 @@ class LinesApp(App[None]):
 
 def read(path: Path, *, follow: bool = False) -> Session:
     """Return the session of a recording; with `follow`, its last run has not ended."""
-    feed = Feed(open_saved(path, follow))
-    feed.advance()
+    feed = feed_of(path, follow=follow)
     return feed.session
 
 
@@ -381,8 +380,7 @@ def test_the_time_is_that_of_the_newest_line(recording: Saver) -> None:
     # A followed recording shows the time of our clock.
     path = recording(init())
     path.with_suffix(".times").write_text("0 1000\n")
-    feed = Feed(open_saved(path, follow=True))
-    feed.advance()
+    feed = feed_of(path, follow=True)
     before = now_ms()
     shown = live_ms(feed)
     assert shown is not None

@@ -10,8 +10,8 @@ import pytest
 from textual.app import App
 
 from agentwatch.feed.feed import Feed
-from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.header import PlanView
+from tests.builders.lines import feed_of
 from tests.builders.screen.app import bundled
 from tests.builders.screen.lines import ended, init, shell, started
 from tests.conftest import Saver
@@ -41,8 +41,7 @@ async def plans() -> AsyncIterator[Callable[..., Awaitable[tuple[Feed, PlanView]
     app = App[None]()
 
     async def show(path: Path, width: int = 80, *, follow: bool = False) -> tuple[Feed, PlanView]:
-        feed = Feed(open_saved(path, follow))
-        feed.advance()
+        feed = feed_of(path, follow=follow)
         await app.screen.remove_children()
         await pilot.resize_terminal(width, 6)
         await app.screen.mount(plan := PlanView(feed.session))

@@ -18,6 +18,7 @@ from agentwatch.screen.panes.transcript.viewport import same_call
 from agentwatch.screen.screens.session import screen
 from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.screen.screens.session.screen import WatchScreen
+from tests.builders.lines import feed_of
 from tests.builders.screen.app import PaneApp, lines_of, measure_all, opened, viewport
 from tests.builders.screen.lines import answer, init, prompt, result, shell, started, thinking
 from tests.conftest import Saver, case
@@ -233,8 +234,7 @@ async def test_a_key_pressed_while_the_panes_are_replaced_takes_effect(
 async def test_a_call_of_a_preview_is_matched_by_either_line(recording: Saver) -> None:
     """A call of which the preview holds only one line is matched by that line."""
     path = recording(init() + b"".join(shell(number) for number in range(5)) + started("a", "read", {}))
-    feed = Feed(open_saved(path, False))
-    feed.advance()
+    feed = feed_of(path)
     calls = feed.session.calls
     for call in calls:
         half = type(call)(1, 1, "?", "?", "?", ended=call.ended, started=None if call.ended else call.started)

@@ -20,7 +20,7 @@ from agentwatch.screen.screens.session.box_reports import ReportList, happened_r
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.text.durations import duration_words
 from agentwatch.text.times import time_of_day
-from tests.builders.lines import user
+from tests.builders.lines import feed_of, user
 from tests.builders.moment.slow_digest import decoded, session_at
 from tests.builders.moment.timed import RecordedTimes
 from tests.builders.screen.app import eventually, lines_of, viewport
@@ -112,8 +112,7 @@ async def opened(
     facts: AgentFacts = NO_FACTS,
 ) -> AsyncIterator[tuple[DigestApp, Pilot[None]]]:
     """Open the digest of a growing recording; with `seconds=None` the recording has no times."""
-    feed = Feed(open_saved(path, follow=True))
-    feed.advance()
+    feed = feed_of(path, follow=True)
     times = RecordedTimes([], feed.offset) if seconds is None else times_of(path, seconds)
     app = DigestApp(feed, digest_box(feed, times, facts))
     async with at_rest(app, size) as pilot:
@@ -296,8 +295,7 @@ async def test_trouble_is_one_line_an_episode(recording: Saver) -> None:
     early = b"".join(shell(number, "make all", int(number < 4)) for number in range(2, 5))
     late = b"".join(shell(number, "npm test", 2) for number in range(5, 8)) + edit(8, "src/a.py", 1, 1)
     path = recording(BEFORE + early, late, shell(9, "ruff check", 1))
-    feed = Feed(open_saved(path, follow=True))
-    feed.advance()
+    feed = feed_of(path, follow=True)
     since = mark_after(BEFORE + early + shell(5, "npm test", 2))
     app = DigestApp(feed, digest_box(feed, RecordedTimes([], feed.offset), since=since))
     async with at_rest(app, (100, 46)) as pilot:

@@ -15,6 +15,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.screens.session.box import BoxState, SessionBox
 from agentwatch.screen.screens.session.box_files import FileCalls, FileList
+from tests.builders.lines import feed_of
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.app import opened as whole
 from tests.builders.screen.box_alone import ScreenApp, at_rest, box_of
@@ -69,8 +70,7 @@ class FilesApp(ScreenApp):
 async def opened(
     path: Path, size: tuple[int, int] = (120, 30), *, follow: bool = False
 ) -> AsyncIterator[tuple[FilesApp, Pilot[None]]]:
-    feed = Feed(open_saved(path, follow))
-    feed.advance()
+    feed = feed_of(path, follow=follow)
     app = FilesApp(feed, files_box(feed))
     async with at_rest(app, size) as pilot:
         yield app, pilot

@@ -20,6 +20,7 @@ from agentwatch.screen.screens.session.notices import Notices
 from agentwatch.session.agent_process import AgentFacts
 from agentwatch.sources.source import News as SourceNews
 from agentwatch.text.safe import SafeText
+from tests.builders.lines import feed_of
 from tests.builders.screen.lines import append, init, shell
 from tests.conftest import Saver
 
@@ -31,8 +32,7 @@ class Watched:
 
     def __init__(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path = path
-        self.feed = Feed(open_saved(path, follow=True))
-        self.feed.advance()
+        self.feed = feed_of(path, follow=True)
         self.notices = Notices(self.feed, Config(), lambda _: None)
         self._monkeypatch = monkeypatch
 

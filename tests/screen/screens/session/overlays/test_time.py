@@ -17,6 +17,7 @@ from agentwatch.screen.screens.session.box import BoxState, Opened, SessionBox
 from agentwatch.screen.screens.session.box_reports import ReportList, bar, time_report
 from tests.analysis.episodes.calls import shell as shell_call
 from tests.analysis.episodes.calls import written
+from tests.builders.lines import feed_of
 from tests.builders.screen.app import bundled, eventually, lines_of
 from tests.builders.screen.box_alone import ScreenApp, at_rest, box_of
 from tests.builders.screen.lines import ended, init, result, shell, started, thinking
@@ -44,8 +45,7 @@ class TimeApp(ScreenApp):
 async def opened(
     path: Path, size: tuple[int, int] = (90, 40), *, follow: bool = False
 ) -> AsyncIterator[tuple[TimeApp, Pilot[None]]]:
-    feed = Feed(open_saved(path, follow))
-    feed.advance()
+    feed = feed_of(path, follow=follow)
     app = TimeApp(feed, time_box(feed))
     async with at_rest(app, size) as pilot:
         yield app, pilot

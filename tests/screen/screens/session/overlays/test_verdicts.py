@@ -16,7 +16,8 @@ from agentwatch.feed.feed import Feed
 from agentwatch.screen.screens.session import box, box_files
 from agentwatch.screen.screens.session.box import BoxList, BoxState, Opened, SessionBox
 from agentwatch.screen.screens.session.box_files import ChangedFiles, VerdictList
-from tests.analysis.verdict_history.sessions import STORY, edit, feed_of, run_of_tests
+from tests.analysis.verdict_history.sessions import STORY, edit, run_of_tests
+from tests.builders.lines import feed_of
 from tests.builders.screen.app import eventually, lines_of
 from tests.builders.screen.box_alone import ScreenApp, at_rest, box_of
 from tests.builders.screen.lines import append, init
