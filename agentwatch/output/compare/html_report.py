@@ -117,7 +117,7 @@ def _cell(cell: str) -> Node:
 
 
 def _steps(steps: Iterable[StepLine | Gap]) -> Iterator[str]:
-    *head, end = _table("steps", ("", "A", "B", "call"), ())
+    *head, end = _table("steps", ("", "A", "B"), ())
     yield from head
     for word, some in groupby(steps, key=lambda step: "" if isinstance(step, Gap) else step.word):
         while group := [*islice(some, _MOST_FOLDED if word in _ALONE else 1)]:
@@ -143,21 +143,18 @@ def _fold_words(group: Sequence[StepLine | Gap]) -> str:
 
 def _step(step: StepLine | Gap) -> Node:
     if isinstance(step, Gap):
-        return _row("gap", ("", "", "", f"… {plural(step.calls, 'equal call')}"))
+        return _row("gap", ("", f"… {plural(step.calls, 'equal call')}", ""))
     word = element("span", "word", safe_text(f"{step.sign} {step.word}"))
-    numbers = (
-        element("span", outcome, f"{SIGNS[outcome]} {number}") if outcome else ""
-        for number, outcome in zip((step.a, step.b), step.outcomes, strict=True)
-    )
-    lines = element("div", "", *(_line(line, has_side=step.sign == "!") for line in step.lines))
-    return _row(step.word.lower().replace(" in ", "-").replace(" ", "-"), (word, *numbers, lines))
+    lines = ([line[3:]] for line in step.lines) if step.sign == "!" else (step.lines[:1], step.lines)
+    sides = zip((step.a, step.b), step.outcomes, lines, strict=True)
+    name = step.word.lower().replace(" in ", "-").replace(" ", "-")
+    return _row(name, (word, *(_side(*side) if side[0] else "" for side in sides)))
 
 
-def _line(line: str, *, has_side: bool) -> Node:
-    """Return a line of a step; the letter of its run, `A: `, is apart from its text."""
-    if not has_side:
-        return element("div", "", safe_text(line))
-    return element("div", "of-side", element("span", "side", line[0]), safe_text(line[3:]))
+def _side(number: str, outcome: str, lines: Sequence[str]) -> Node:
+    """Return the call of one run: its outcome and number, then its lines."""
+    head = element("span", outcome, f"{SIGNS[outcome]} {number}") if outcome else safe_text(number)
+    return element("div", "side", head, *(element("div", "", safe_text(line)) for line in lines))
 
 
 def _piece(part: Part, words: str) -> Node:

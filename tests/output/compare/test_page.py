@@ -65,7 +65,7 @@ def test_the_page_leads_with_where_the_runs_part_and_folds_calls(tmp_path: Path)
     assert '<table class="figures numbers">' in data
     for words in (
         '<td><span class="failed">✗ red</span></td>',
-        '<td><span class="failed">✗ #7</span></td>',
+        '<td><div class="side"><span class="failed">✗ #7</span><div>',
         '<td><span class="note">–</span></td>',
     ):
         assert words in data
