@@ -1,7 +1,5 @@
 """Fixtures for all tests: a private home folder, and an environment without CI and colour variables."""
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import os

@@ -1,7 +1,5 @@
 """The changes of files, as agents describe them, become diffs."""
 
-from __future__ import annotations
-
 import time
 from functools import partial
 from typing import Any

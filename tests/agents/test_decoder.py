@@ -1,7 +1,5 @@
 """Lines as they come: any bytes, any JSON, any length."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

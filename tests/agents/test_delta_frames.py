@@ -1,7 +1,5 @@
 """Runs of deltas that are read at once give what reading them one by one gives."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

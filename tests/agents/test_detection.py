@@ -1,7 +1,5 @@
 """The agent of a stream is detected from its lines."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from itertools import permutations

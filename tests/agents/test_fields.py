@@ -1,7 +1,5 @@
 """A value of any type and size can be in any field: it is named, never formatted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

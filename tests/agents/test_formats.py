@@ -1,7 +1,5 @@
 """What holds for every format: no input raises, every line is counted, and nothing is invented."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

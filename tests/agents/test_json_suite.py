@@ -3,8 +3,6 @@
 Each case is a line between the lines of a good session; all of them together are also one stream.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

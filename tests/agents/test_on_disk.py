@@ -1,7 +1,5 @@
 """What the agents' files on disk have in common: facts, times, names and trees of messages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

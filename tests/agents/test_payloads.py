@@ -1,7 +1,5 @@
 """The arguments and the result of a call are found in any line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

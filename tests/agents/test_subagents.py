@@ -1,7 +1,5 @@
 """A session of several files has the calls and tokens of its subagents, and not those that it repeats."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What decoders share: open calls, blocks, to-do lists, repeated segments, checked versions."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import time

@@ -1,7 +1,5 @@
 """Episodes: failures with their tries, cycles of edits and tests, and files that are read in vain."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The files of a session: what was done to each, and which changes are suspicious."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The integrity line shows what agentwatch can prove of a session, and where a check fails."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Repeated calls are reported as a loop once per episode, and only if they are equal."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Failures, edits and verdicts are marked where their call had ended, turns after their first line."""
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The words for a moment, and the offset that they name."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The status of open calls and of silence, by their times and by those before."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.analysis.silence import is_quiet, is_stalled

@@ -1,7 +1,5 @@
 """Tokens without a reported cost are priced by the list of genai-prices, request by request."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

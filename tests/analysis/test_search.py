@@ -1,7 +1,5 @@
 """The search of a session, and the bytes that a query rejects."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

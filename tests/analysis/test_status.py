@@ -1,7 +1,5 @@
 """The status of a session, in full and in few columns, and what it waits for."""
 
-from __future__ import annotations
-
 from agentwatch.analysis.silence import is_quiet, is_stalled
 from agentwatch.analysis.status import NO_WAITS, Wait, ending, status, user_wait, waiting_calls
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts

@@ -1,7 +1,5 @@
 """What a session's time was spent on, and that its parts add up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from hypothesis import given

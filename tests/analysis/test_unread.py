@@ -1,7 +1,5 @@
 """What has happened since a moment: counts, failures, verdicts, and the words for them."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -1,7 +1,5 @@
 """How verdicts change over a session, its final state, and what is left of its work."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The verdict in the output of a test program, a build or a checker, and the file of a failing line."""
 
-from __future__ import annotations
-
 import time
 from functools import partial
 

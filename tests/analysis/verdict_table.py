@@ -1,7 +1,5 @@
 """Outputs of tools, from real logs, and the verdicts that they mean."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from agentwatch.analysis.verdicts import Verdict

@@ -1,7 +1,5 @@
 """A format that is wrong fails the check, with a message that names the function, the line and the field."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions are opened, read and followed by the Python API."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The blocks of a line as pairs of a short name and a text."""
 
-from __future__ import annotations
-
 from agentwatch.agents import Decoder
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session.blocks import (

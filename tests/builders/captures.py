@@ -1,7 +1,5 @@
 """The captures: those in the repository, and those of others in a folder that the environment names."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

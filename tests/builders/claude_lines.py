@@ -1,7 +1,5 @@
 """Lines of Claude Code's `stream-json`, as objects and as bytes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Synthetic sessions of Claude Code with a known truth: what they contain is noted while they are written."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from random import Random

@@ -1,7 +1,5 @@
 """Sessions that can be continued, and programs in the place of agents that note how they were started."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -4,8 +4,6 @@ A step is a call and the request that made it. All requests have different numbe
 one too many, or leaves one out, says another sum.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Check a recording that lost bytes to a full disk."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Minimal lines of Cursor's stream, and functions that read them in memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Agents whose lines mean what a test wants, and one that is known late."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ A capture keeps every other byte: only letters of such texts are changed, so lin
     python -m tests.builders.made_up FILE…
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

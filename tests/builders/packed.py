@@ -3,8 +3,6 @@
 A mark is a letter for the place around the number of the text, `c12c`; it shows which text was drawn where.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any

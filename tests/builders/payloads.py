@@ -5,8 +5,6 @@ has at least one: the functions of terminal escape sequences, in 7 bits and in 8
 terminal answer, characters that move or hide the text around them, and commands of CI runners.
 """
 
-from __future__ import annotations
-
 HIDDEN = f"rm \U0001f1fa\U0001f1f8 {chr(0xE0101) * 44}", "rm <U+1F1FA><U+1F1F8> <44 × variation selector>"
 """A command of characters that a terminal does not show, and how it is shown where it is evidence."""
 _ESC = "\x1b"

@@ -1,7 +1,5 @@
 """A made Claude Code that asks for permissions, and a list in a process of its own that answers at random."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

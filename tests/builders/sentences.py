@@ -1,7 +1,5 @@
 """Status sentences of sessions whose lines arrived at known times."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from agentwatch.agents import Decoder

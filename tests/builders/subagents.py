@@ -1,7 +1,5 @@
 """A session in which two subagents work at once."""
 
-from __future__ import annotations
-
 from agentwatch.session.events import (
     Channel,
     Event,

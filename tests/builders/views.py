@@ -1,7 +1,5 @@
 """The numbers of a session as each view gives them to its user."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

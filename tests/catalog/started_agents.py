@@ -1,7 +1,5 @@
 """Real processes that have the names, arguments and folders of agents, and do nothing."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

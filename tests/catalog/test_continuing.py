@@ -1,7 +1,5 @@
 """The command that continues a session contains nothing that the session could choose."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

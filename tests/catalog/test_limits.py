@@ -1,7 +1,5 @@
 """The usage limits of the agents, as the newest reports of all sessions have them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.catalog.limits import FRESH_MS, NewestLimits, forms, is_scarce, limits_words

@@ -1,7 +1,5 @@
 """The machine finds every session, follows what changes, and publishes rows."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

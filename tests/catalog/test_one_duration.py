@@ -1,7 +1,5 @@
 """A session has one duration: the row of the list, the header and the reports show the same one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from contextlib import closing

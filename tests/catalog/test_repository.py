@@ -1,7 +1,5 @@
 """Tests of the repository, branch and worktree of a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agentwatch.catalog.repository import Repositories, Repository

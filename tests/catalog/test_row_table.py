@@ -1,7 +1,5 @@
 """The table of rows judges sessions, and replaces the rows that differ."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The statistics over a machine whose sessions are known have their true values; unknown ones are None."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime

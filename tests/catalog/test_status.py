@@ -1,7 +1,5 @@
 """The counts of an open list are read by other processes while they are fresh, and only then."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

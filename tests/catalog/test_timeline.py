@@ -1,7 +1,5 @@
 """While the timeline of Claude Code is played, each state is right within a second of its change."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -4,8 +4,6 @@ Each agent plays one turn with a question. Its files, its process, the command a
 both views look at them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

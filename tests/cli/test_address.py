@@ -1,7 +1,5 @@
 """An address names a file, stdin or a saved session, and a moment or a call in it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`agentwatch check` judges recordings, and its exit code says whether all rules hold."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """`agentwatch compare` writes the comparison of two sessions, or of several a side, and exits with 0."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The command `completion`: a script for each shell, which the shell can read."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

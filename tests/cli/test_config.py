@@ -1,7 +1,5 @@
 """Settings and rules of the file take effect, and each mistake in it is reported in one line."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

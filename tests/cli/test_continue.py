@@ -1,7 +1,5 @@
 """`continue` runs the vendor's command in the session's folder, or says in one line why not."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """One damaged file of an agent is a line that names it; every command lists and opens all other sessions."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import json

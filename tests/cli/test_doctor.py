@@ -1,7 +1,5 @@
 """`doctor` prints what a bug report needs, and nothing that is private."""
 
-from __future__ import annotations
-
 import json
 import platform
 import shlex

@@ -1,7 +1,5 @@
 """Exit codes and error lines: for the run, the agent, wrong use, and files that cannot be written."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """`show --why` prints the evidence for the state that the list shows of one session."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """`export` writes a file, or a part of a recording; what happened is one line and an exit code."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Without a terminal only the requested files are written, each of them private."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat

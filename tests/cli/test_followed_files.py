@@ -1,7 +1,5 @@
 """`-f` follows a file as `tail -F` does, and a transcript together with the files of its subagents."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`hooks` shows what it would change, asks, and changes nothing else."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

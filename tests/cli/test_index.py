@@ -1,7 +1,5 @@
 """`agentwatch sessions --index` keeps an index, reports what it did, and survives a kill and a second run."""
 
-from __future__ import annotations
-
 import re
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """Every command and every function of the API reads a pipe as a file, and refuses what has no end."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

@@ -1,7 +1,5 @@
 """Machines on the command line and in the settings: which words name them, and what is refused."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,8 +1,6 @@
 """Names and paths cannot act on a terminal or on a CI runner, in whatever message they occur. Progress is
 shown on a terminal only, and only of what takes over a second."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

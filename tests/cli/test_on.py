@@ -1,7 +1,5 @@
 """`--on` without a screen: what is printed, written and refused, and how a rule stops the agent."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a command may write is decided in one place. The file is whole, or it is not there."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

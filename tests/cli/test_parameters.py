@@ -1,7 +1,5 @@
 """Ages and dates on the command line are exact, and anything else is refused."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from agentwatch.cli.parameters import age_ms, byte_count, time_ms

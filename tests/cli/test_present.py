@@ -1,7 +1,5 @@
 """What is shown depends on how long ago something was, not on the day, the hour or a change of the clocks."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`sessions --prune` shows what it would delete, asks, and deletes only recordings of our own."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

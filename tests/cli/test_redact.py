@@ -1,7 +1,5 @@
 """`export --to recording` writes the same recording without secrets, and reports what it has masked."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A session of `run` that is opened again shows what the run knew; one that still runs is followed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

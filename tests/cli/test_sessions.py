@@ -1,7 +1,5 @@
 """`sessions` prints what the options want as a table or JSON, and counts on stderr what it does not print."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

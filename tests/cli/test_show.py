@@ -1,7 +1,5 @@
 """`agentwatch show` prints a call in full, or the state at a moment; errors are one line."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

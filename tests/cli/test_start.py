@@ -1,7 +1,5 @@
 """Ctrl+c ends the program with 130 and no traceback, from its first module on; `--help` imports few."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

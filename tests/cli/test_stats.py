@@ -1,7 +1,5 @@
 """`agentwatch stats` prints statistics over all sessions as a report, as JSON and as CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

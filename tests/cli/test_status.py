@@ -1,7 +1,5 @@
 """`status` prints one line, whether or not a list is open, and reports a wrong template."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

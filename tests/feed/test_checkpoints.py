@@ -1,7 +1,5 @@
 """A checkpoint continues where it was taken; a decoder that cannot be serialised costs only time."""
 
-from __future__ import annotations
-
 import os
 import threading
 from pathlib import Path

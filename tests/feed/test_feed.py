@@ -1,7 +1,5 @@
 """A feed: its times and moments, single events, and lines held back until the agent is known."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

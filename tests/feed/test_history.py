@@ -1,7 +1,5 @@
 """A history shows the session at earlier moments, whatever the recording is made of."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

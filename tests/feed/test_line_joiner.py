@@ -1,7 +1,5 @@
 """Physical lines that are one event, cut by raw line ends inside strings, are joined again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The playhead: moments, speeds, and silences that are cut short."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.feed.playhead import SPEEDS, Playhead, Replay

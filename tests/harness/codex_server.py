@@ -1,7 +1,5 @@
 """A server of Codex on a Unix socket, which answers as the real one does, or as a broken one would."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Compares the CPU times of two pieces of work while other programs run on the machine."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Run agentwatch on a real pty, and find the files that it saves."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

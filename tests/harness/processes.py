@@ -1,7 +1,5 @@
 """The state of processes, read from /proc, and waiting for it and for descriptors."""
 
-from __future__ import annotations
-
 import selectors
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Run agentwatch to its end without a terminal, as a script does; and three recordings for it."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

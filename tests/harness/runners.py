@@ -1,7 +1,5 @@
 """How CI runners find workflow commands in a line, written after their sources."""
 
-from __future__ import annotations
-
 import re
 
 _WHITE = "\t\n\x0b\x0c\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(

@@ -1,7 +1,5 @@
 """Checks JSON by the schema that the program has for it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import cache

@@ -5,8 +5,6 @@ foreign. A mode that is set more often than the screen sets it is foreign too: a
 that the screen sends as well, and only the count reveals it.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

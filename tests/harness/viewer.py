@@ -1,7 +1,5 @@
 """A simulated user of a real terminal, who presses keys and waits for what is drawn afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """A call as one line of the text format: phrase, target and outcome."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.catalog.states import asked_words, call_words

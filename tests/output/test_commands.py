@@ -1,7 +1,5 @@
 """A command of the user's is given an event on stdin, and whatever it or the session does holds nobody up."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """No printed format of hostile text acts on the terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

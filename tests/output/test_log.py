@@ -1,7 +1,5 @@
 """The action log: the text format with times, the same from a live run and from the recording."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Each JSON that the program prints has a schema, which describes each member and allows no other."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A row of the list is one JSON object with the same keys for every session."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

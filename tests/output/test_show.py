@@ -1,7 +1,5 @@
 """One call in full: its facts, its arguments and its result, as text and as JSON."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """The formats json and stream-json: the last result line, and the whole stream, byte for byte."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

@@ -1,7 +1,5 @@
 """The summary is one JSON object with all known facts, and null for unknown ones."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from typing import Any

@@ -1,7 +1,5 @@
 """The outputs of runs with several turns, of questions to the user, and of formats without a result line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

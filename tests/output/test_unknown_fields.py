@@ -1,7 +1,5 @@
 """The drift report lists what a recording contains and this version does not know, ready for an issue."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All that is known of an agent is in its folder: no code outside agents/ has its names, tools or phrases."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

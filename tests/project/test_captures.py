@@ -1,7 +1,5 @@
 """The captures in the repository are listed with their sources, and hold no vendor's prompts."""
 
-from __future__ import annotations
-
 import re
 
 from tests.builders.captures import OURS, OWN

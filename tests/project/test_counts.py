@@ -1,7 +1,5 @@
 """The work of reading a session is counted: a change that needs more says so."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The example of a plugin installs with pip, and its two plugins work."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

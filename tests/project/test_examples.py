@@ -1,7 +1,5 @@
 """The examples in docstrings show what the code does, and each public name has one."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

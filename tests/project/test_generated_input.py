@@ -1,7 +1,5 @@
 """Which input Hypothesis generates: the same on every machine, or that of a seed."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Imports point one way: from the command line and the screen down to the recording, never back."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

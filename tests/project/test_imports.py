@@ -1,7 +1,5 @@
 """The core is headless: printing, recording and decoding import neither Textual nor Rich."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The wheel, the sdist and an editable install all find the stylesheet and the recordings."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

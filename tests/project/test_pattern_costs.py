@@ -1,7 +1,5 @@
 """No regular expression of the program takes more than linear time, whatever text it is given."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """The release: its version, its builds, and the workflow that publishes it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What the source may contain: one reader of the clock, plain prose, and no path beside the repository."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

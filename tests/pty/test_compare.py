@@ -1,7 +1,5 @@
 """`agentwatch compare A B` on a real terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An agent that dies at any byte: its output is kept, and an incomplete line is not an event."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """The keys of the moment on a real terminal: in a replay, from an address, and while an agent writes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

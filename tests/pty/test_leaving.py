@@ -1,7 +1,5 @@
 """Quitting while the agent or its children still run: they are shown, and the user is asked about them."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """Odd terminals: no stdin, bytes that are not keys, absurd sizes, storms of events, other encodings."""
 
-from __future__ import annotations
-
 import random
 import re
 import sys

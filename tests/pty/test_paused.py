@@ -1,7 +1,5 @@
 """A real agent is paused by a rule, continued by a key, and stopped by a rule."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -3,8 +3,6 @@
 The terminals are tall, so that all of a pane is visible at once and no test has to scroll.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A stream on stdin is shown on the terminal, recorded byte for byte, and never delayed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The two promises: no byte is lost, and the agent is never delayed, whatever happens to the monitor."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

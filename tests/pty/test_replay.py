@@ -1,7 +1,5 @@
 """Saved sessions on a real terminal: the demo, replays, colours."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

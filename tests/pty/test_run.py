@@ -1,7 +1,5 @@
 """`agentwatch run` starts the agent, watches it, and exits with its code."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The log that was written is the log of the recording. The long tests try 2,000 m
 `AGENTWATCH_EXAMPLES=N` in the environment they try N.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The terminal is restored, however the program ends."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs the agents by hand: `python -m tests.real [--newest] [--folder FOLDER] [AGENT…]`."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """The agents of the stage: how each is configured and started, and what its terminal shows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

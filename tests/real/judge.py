@@ -1,7 +1,5 @@
 """Compares what agentwatch shows with the script."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -3,8 +3,6 @@
 It keeps no conversation: the step follows from the request. `truth` has each answer with its time.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """The report of the stage: a table of the agents, and every difference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 

@@ -4,8 +4,6 @@ A prompt names its scenario: `Please do RUN-full now`. A call is written with th
 found by its name and filled in by its schema.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

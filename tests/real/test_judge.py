@@ -1,7 +1,5 @@
 """The comparison of the stage `real` finds what is wrong, without an agent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ They are installed in the folder that AGENTWATCH_REAL names, or in a temporary o
 tries the newest versions. The report is written to the file that AGENTWATCH_REAL_REPORT names.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from datetime import date

@@ -1,7 +1,5 @@
 """The file of alarms is appended to line by line, and read as foreign data."""
 
-from __future__ import annotations
-
 import os
 import resource
 from pathlib import Path

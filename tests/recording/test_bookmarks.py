@@ -1,7 +1,5 @@
 """Bookmarks are kept in order, and shown where a line of the recording ends."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

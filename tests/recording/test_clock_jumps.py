@@ -1,7 +1,5 @@
 """With a wall clock that jumps, or arrival times in any order, no duration is ever negative."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """The first and last lines of a file are read without what lies between them."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Both directions of an editor's session are recorded, and read in the order in which their lines ended."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The files of a session are private, share one stem, and overwrite nothing."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,7 +1,5 @@
 """A recording is read line by line while it grows."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Written files are private, and nothing that is in their way is touched."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

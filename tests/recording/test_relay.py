@@ -1,7 +1,5 @@
 """The relay loads little, so that it starts fast and stays small; and it copies to the end."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Choices are kept in small files that several processes change, on a full disk and after a kill too."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json

@@ -1,7 +1,5 @@
 """The process that `run` describes beside a recording is recognised while it runs, and only that process."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

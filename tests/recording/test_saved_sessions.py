@@ -1,7 +1,5 @@
 """A saved session gets a name without disturbing what `run` writes beside it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The arrival time of each byte is saved beside the recording and found again."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading

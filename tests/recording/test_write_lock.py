@@ -1,7 +1,5 @@
 """A recording counts as being written for as long as a process has it open for that."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """An engine with a publisher, a watcher's folder, and a recording that is published."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager

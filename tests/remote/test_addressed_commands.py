@@ -1,7 +1,5 @@
 """Every command takes the address of a session elsewhere, and prints what it prints of the original."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

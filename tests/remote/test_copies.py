@@ -1,7 +1,5 @@
 """The folder of copies finds a copy again, and stays small."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

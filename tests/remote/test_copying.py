@@ -1,7 +1,5 @@
 """A session on a real server gets into a local copy, whatever breaks."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A local copy that was cut or altered since it was written is not trusted."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from contextlib import closing

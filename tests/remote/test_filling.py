@@ -1,7 +1,5 @@
 """What a connection brings gets into a copy, and what it does not bring is named."""
 
-from __future__ import annotations
-
 import threading
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bytes that an engine does not keep any more begin a new copy; those that are only missing are awaited."""
 
-from __future__ import annotations
-
 import hashlib
 from contextlib import closing
 from pathlib import Path

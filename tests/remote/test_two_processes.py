@@ -1,7 +1,5 @@
 """Two processes watch one session, and use one copy."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Alarms: the events of a rule, the thread that watches, and what it watches."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

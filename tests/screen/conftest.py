@@ -1,7 +1,5 @@
 """What every test of the screen starts from: times of day in UTC, no animation, and messages that stay."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A call that waits for the user asks, in every pane and at every moment; it is never called running."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hostile text (escape sequences, markup, bidi controls) is displayed and has no effect."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

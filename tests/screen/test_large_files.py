@@ -1,7 +1,5 @@
 """A large recording shows its end at once, and everything once it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The screen has four layers: terminal, widgets, panes and screens."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

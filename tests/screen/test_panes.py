@@ -1,7 +1,5 @@
 """Each pane has a key; the panes are shown side by side where they fit, else one at a time."""
 
-from __future__ import annotations
-
 from time import monotonic
 
 import pytest

@@ -1,7 +1,5 @@
 """However a call is selected, every pane shows it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

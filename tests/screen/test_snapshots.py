@@ -1,7 +1,5 @@
 """Snapshots of finished sessions, in every supported size."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Snapshots of running sessions, each at one moment of its recording."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple

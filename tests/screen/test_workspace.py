@@ -1,7 +1,5 @@
 """The panes work together: a match, a filter, a selection or a failure in one shows in the others."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.feed.feed import Feed

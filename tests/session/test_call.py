@@ -1,7 +1,5 @@
 """A call: its duration, its shown action and tool."""
 
-from __future__ import annotations
-
 from agentwatch.agents.tool import Phrase
 from agentwatch.session.actions import TOOL_COLUMNS, action, shown_action, shown_tool
 from agentwatch.session.call import Call

@@ -1,7 +1,5 @@
 """All calls of a session and of its earlier lines are available unchanged, although old ones are packed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import fields, replace
 

@@ -1,7 +1,5 @@
 """Runs and their turns: results, texts, limits, usage counts and rhythm."""
 
-from __future__ import annotations
-
 import itertools
 from collections import deque
 

@@ -1,7 +1,5 @@
 """A session: what its events make of it, and its bounds."""
 
-from __future__ import annotations
-
 import gc
 import time
 import tracemalloc

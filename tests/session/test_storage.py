@@ -1,7 +1,5 @@
 """What a session stores in few bytes: ids, numbers, texts that grow, and what is spilled."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import tracemalloc

@@ -1,7 +1,5 @@
 """The transcript stays within bounds, packed unchanged; questions are open until they are answered."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import pytest

@@ -1,7 +1,5 @@
 """An `os` whose n-th call fails, and a session that is watched meanwhile."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

@@ -6,8 +6,6 @@ contains whole lines from the beginning of the stream; stderr and the exit code 
 is not among the errors, because Python retries by itself.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import socket

@@ -1,7 +1,5 @@
 """Recording to a full disk keeps whole lines, reports the failure at once, and sets the exit code."""
 
-from __future__ import annotations
-
 import os
 import resource
 import selectors

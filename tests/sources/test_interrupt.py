@@ -1,7 +1,5 @@
 """An agent that `run` has started is interrupted and stopped only by the process that started it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

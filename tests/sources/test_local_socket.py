@@ -1,7 +1,5 @@
 """A Unix socket may have a path of any length, though its address has room for 103 bytes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """An agent's own file is followed while the agent probably still writes it."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

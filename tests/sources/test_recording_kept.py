@@ -1,7 +1,5 @@
 """The recording: displaced files are detected, disk space is reserved ahead, the last bytes are synced."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Only the thread that writes a recording ends it: what it has read is in the recording before that."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """A client of a WebSocket server: whatever the server does, it costs no more than the time that was given."""
 
-from __future__ import annotations
-
 import _socket
 import os
 import time

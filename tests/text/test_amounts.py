@@ -1,7 +1,5 @@
 """Amounts, times and durations as words."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from agentwatch.text.amounts import byte_size, dollars, plural, short_count

@@ -1,7 +1,5 @@
 """Foreign text made safe: nothing acts on a terminal, and nothing is removed without a sign."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

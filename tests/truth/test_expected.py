@@ -1,7 +1,5 @@
 """The summaries of captures match what was read from their raw lines by hand or by a script."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

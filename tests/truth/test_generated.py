@@ -3,8 +3,6 @@
 `AGENTWATCH_EXAMPLES=10000` tries that many stories in each mode.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

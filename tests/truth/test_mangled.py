@@ -1,7 +1,5 @@
 """Recordings that are cut, or have lines lost, doubled or out of order."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict

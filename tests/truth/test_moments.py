@@ -3,8 +3,6 @@
 `AGENTWATCH_EXAMPLES=150` tries that many generated sessions, at 50 moments each.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

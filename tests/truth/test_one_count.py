@@ -1,7 +1,5 @@
 """The list, the index, the summary, ATIF and the page say the same numbers about a session."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The bundled recordings give results that were read by hand from their lines; so does any beginning."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Calls of the Agent Client Protocol: their updates, their blocks, and the permissions they need."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

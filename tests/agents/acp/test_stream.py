@@ -1,7 +1,5 @@
 """Streams of the Agent Client Protocol: sessions, turns, and what is bounded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from agentwatch.agents import Decoder

@@ -1,7 +1,5 @@
 """The result of an Amp tool is an object as text, and only its exit code shows that a command failed."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Claude Code's calls: targets, results, plans, permissions, and blocks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Claude Code's stream: recognition, turns, texts, incidents and limits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents import Decoder, LineRole

@@ -1,7 +1,5 @@
 """Claude Code's transcripts: turns, texts, calls, subagents, and what is beside the file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

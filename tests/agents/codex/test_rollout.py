@@ -1,7 +1,5 @@
 """Codex's rollouts: conversation, items, calls and their outputs, forks and limits."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The server of Codex is asked what its threads do: with four methods, for 50 ms, and whatever it answers."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

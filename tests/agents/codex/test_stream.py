@@ -1,7 +1,5 @@
 """Codex's stream: turns, items, their blocks, commands and retries."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import time

@@ -1,7 +1,5 @@
 """A thread of Codex in several rollouts is one session, with each line once."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines of Copilot, on disk and in the stream."""
 
-from __future__ import annotations
-
 from itertools import count
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Copilot's calls: targets, outcomes, exit codes, output, blocks and questions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.copilot.agent import AGENT

@@ -1,7 +1,5 @@
 """Copilot's lines, on disk and in the stream: turns, texts, incidents, tokens, recognition."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

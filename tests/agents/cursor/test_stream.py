@@ -1,7 +1,5 @@
 """Cursor's stream: runs, texts, halves of emoji, plans and queries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.cursor.stream import Queries

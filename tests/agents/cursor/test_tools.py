@@ -1,7 +1,5 @@
 """Cursor's tools: actions, targets, outcomes and blocks."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cursor's transcripts: conversation and calls."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents import LineRole

@@ -1,7 +1,5 @@
 """The session files of Droid: prompts, answers, calls, and the ends of turns."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents import LineRole

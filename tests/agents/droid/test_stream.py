@@ -1,7 +1,5 @@
 """Droid's stream: turns, calls, and how its lines are recognised."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents import LineRole

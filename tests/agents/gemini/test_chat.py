@@ -1,7 +1,5 @@
 """Gemini's chat files: messages, calls, replaced history, blocks."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Gemini's stream: turns, tools, blocks, and how its lines are recognised."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Minimal lines of `opencode run --format json`, and of stored sessions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.builders.lines import line

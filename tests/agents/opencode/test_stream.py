@@ -1,7 +1,5 @@
 """opencode's stream: steps, texts, recognition, and what is unknown."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """opencode's calls: targets, outcomes, blocks, and the calls of its store."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents import Decoder

@@ -1,7 +1,5 @@
 """Lines of Pi's stream and of its session files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 HEADER: dict[str, Any] = {

@@ -1,7 +1,5 @@
 """Pi's session files: the tree of messages, and how the lines of both formats are recognised."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Pi's stream: turns, texts, results, diffs and blocks."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Formats of other packages are found by their entry points, and one that fails is reported once."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

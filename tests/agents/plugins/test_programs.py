@@ -1,7 +1,5 @@
 """The program of a plugin's agent is listed like a built-in one, and cannot break the list by raising."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Qwen Code's chat files: turns, calls and blocks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.agent import LineRole

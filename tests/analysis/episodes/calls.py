@@ -1,7 +1,5 @@
 """Sessions call by call, with their episodes. A call starts ten seconds after the one before it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

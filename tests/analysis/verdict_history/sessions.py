@@ -1,7 +1,5 @@
 """Sessions with test runs and edits, as recordings."""
 
-from __future__ import annotations
-
 from tests.builders.screen.lines import BEGAN_MS, CWD, ended, init, started
 
 

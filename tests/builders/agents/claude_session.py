@@ -1,7 +1,5 @@
 """A session of Claude Code with two subagents that work at once, as lines of its stream."""
 
-from __future__ import annotations
-
 from tests.builders.claude_lines import CWD, Json, answer, assistant, call, init, result, say, user, written
 
 _SEEN = {"input_tokens": 12, "cache_read_input_tokens": 41_000, "output_tokens": 85}

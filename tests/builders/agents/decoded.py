@@ -1,7 +1,5 @@
 """Sessions and events of lines that are given as objects, by the format of one agent."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines of Codex's stream and of its rollouts, and of threads that were forked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime

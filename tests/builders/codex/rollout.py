@@ -1,7 +1,5 @@
 """A story as the lines of a rollout, with either of the two histories that Codex has written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

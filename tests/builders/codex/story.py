@@ -1,7 +1,5 @@
 """A story of a session of Codex, made up or generated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A story as the lines of `codex exec --json`."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 A text that succeeds sets `window.pwned`, asks for an address, or adds an element.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

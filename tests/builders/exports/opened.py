@@ -1,7 +1,5 @@
 """Recordings of every agent, opened for an export."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

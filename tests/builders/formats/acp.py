@@ -1,7 +1,5 @@
 """Lines of the Agent Client Protocol, as client and agent write them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

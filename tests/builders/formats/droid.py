@@ -1,7 +1,5 @@
 """Lines of Droid's stream, as others have published them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 AT = 1762517060816

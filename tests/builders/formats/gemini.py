@@ -1,7 +1,5 @@
 """Lines of Gemini's stream."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.gemini.agent import AGENT

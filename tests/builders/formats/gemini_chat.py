@@ -1,7 +1,5 @@
 """Lines of Gemini's chat files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.gemini.agent import CHAT as AGENT

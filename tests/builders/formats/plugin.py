@@ -1,7 +1,5 @@
 """A fake distribution with a format, as pip installs it: the example of the documentation."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The samples of all formats, how they are read in memory, and hostile texts in their strings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import suppress

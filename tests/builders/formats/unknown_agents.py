@@ -1,7 +1,5 @@
 """Streams of JSON lines that no known agent writes."""
 
-from __future__ import annotations
-
 from tests.builders.lines import line
 
 HELLO = line({"ev": "hello", "version": 1})

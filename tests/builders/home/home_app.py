@@ -1,7 +1,5 @@
 """The list of sessions alone, with made rows."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sessions of a small machine."""
 
-from __future__ import annotations
-
 from agentwatch.agents.state_report import State
 from agentwatch.catalog.session_status import Ground
 from tests.builders.home.home_app import MINUTE_MS, NOW_MS, row

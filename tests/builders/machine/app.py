@@ -1,7 +1,5 @@
 """The whole app of all sessions, over a machine whose rows a test sets."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import AsyncIterator, Iterable
 from collections.abc import Set as AbstractSet

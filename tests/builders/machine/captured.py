@@ -1,7 +1,5 @@
 """Copies the captures of agents' own files to where the agents keep them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Damages files as disks, crashes and hostile programs do: a place and a kind of damage for each seed."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A machine in a folder: a home folder in which all agents have sessions, and its environment."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """A machine whose sessions have foreign texts wherever a list may show one, each text with its mark."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager

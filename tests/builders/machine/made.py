@@ -3,8 +3,6 @@
 A session with an open call ends after the call has begun, as it does while the command runs or is asked for.
 """
 
-from __future__ import annotations
-
 import hashlib
 import uuid
 from collections.abc import Callable, Mapping

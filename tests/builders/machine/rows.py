@@ -1,7 +1,5 @@
 """Rows of a machine, and the sessions that were saved on it."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Looks for the sessions of a machine, and moves the times of its folders."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable, Mapping

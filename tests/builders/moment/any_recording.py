@@ -1,7 +1,5 @@
 """Recordings for tests of earlier moments: generated sessions of several agents, and every real capture."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the panes of a session show, and how two apps are brought to the same moment."""
 
-from __future__ import annotations
-
 from agentwatch.analysis.status import status
 from agentwatch.screen.panes import header
 from agentwatch.screen.screens.session.screen import WatchScreen

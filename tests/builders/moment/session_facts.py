@@ -4,8 +4,6 @@ The attributes are found by `vars` and `__slots__`, so that a new attribute is c
 here. Two sessions with the same facts show the same.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator

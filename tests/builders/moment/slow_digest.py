@@ -1,7 +1,5 @@
 """A digest computed from all events of a recording: slow, and with nothing kept between two moments."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines with arrival times, and the times of a recording that was never written."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Digests of files, and the sessions that they must agree with."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines of a chat file of Qwen Code, as it writes them to disk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.qwen.agent import CHAT as AGENT

@@ -1,7 +1,5 @@
 """Lines of a transcript of Claude Code, as it writes them to disk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.claude.agent import TRANSCRIPT as AGENT

@@ -1,7 +1,5 @@
 """Secrets of 45 kinds, each in several contexts; a third of the kinds have no prefix of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

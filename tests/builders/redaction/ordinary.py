@@ -4,8 +4,6 @@ A template has the parts of a template of secrets. In a piece `<name>` is the na
 `<Word>` and `<WORD>` the same name in code, `<version>` a version, and each `<any>` another name.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from random import Random

@@ -3,8 +3,6 @@ written after the rules, of an attack, by what hid them: escapes, colours, cells
 the formats that have a key and a value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

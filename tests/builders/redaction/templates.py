@@ -3,8 +3,6 @@
 `<hex:32>` becomes 32 random characters of that alphabet, and what stands between `«` and `»` is the secret.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from random import Random

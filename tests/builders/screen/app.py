@@ -1,7 +1,5 @@
 """What the screen's tests open: one pane alone, or the whole app with a pilot."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

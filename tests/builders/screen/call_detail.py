@@ -1,7 +1,5 @@
 """The detail pane alone, for one call of a recording."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

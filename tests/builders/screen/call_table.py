@@ -1,7 +1,5 @@
 """The calls table alone, for a recording."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable

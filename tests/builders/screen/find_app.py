@@ -1,7 +1,5 @@
 """The find bar over the panes, without the rest of the workspace."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

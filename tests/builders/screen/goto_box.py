@@ -1,7 +1,5 @@
 """The goto box on a recording of four calls, alone in an app."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checks that nothing drawn can act on the terminal."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from agentwatch.screen.widgets.line_view import LineView

@@ -1,7 +1,5 @@
 """Lines of a session for the screen's tests: one clock, one project, one model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Calls made without a stream."""
 
-from __future__ import annotations
-
 from itertools import count
 
 from agentwatch.session.call import Call, Place

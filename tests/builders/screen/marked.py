@@ -1,7 +1,5 @@
 """A recording with a time for each line, its timeline, and its marked moments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from agentwatch.analysis.markers import Markers

@@ -1,7 +1,5 @@
 """The transcript alone, for a recording, measured to its end."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager

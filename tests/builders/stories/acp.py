@@ -1,7 +1,5 @@
 """Sessions of the Agent Client Protocol with a known truth, generated from a seed."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A story as lines of Cursor's stream, with or without partial output."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Iterator

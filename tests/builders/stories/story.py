@@ -1,7 +1,5 @@
 """Stories of a session of Cursor: what happens in it, and any such story."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The true summary of a story."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

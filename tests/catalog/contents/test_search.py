@@ -1,7 +1,5 @@
 """The contents of all sessions are searched for words, in short steps and in bounded memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

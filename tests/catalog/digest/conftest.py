@@ -1,7 +1,5 @@
 """A session's file that grows, and its tail."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson

@@ -1,7 +1,5 @@
 """Events for digests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.catalog.digest.digest import Digest

@@ -1,7 +1,5 @@
 """A digest has the facts of the full session and the times of its lines, and stays small."""
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator

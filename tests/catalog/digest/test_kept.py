@@ -1,7 +1,5 @@
 """The rows of sessions whose digests were kept are those that reading their lines gives."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

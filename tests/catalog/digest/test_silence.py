@@ -1,7 +1,5 @@
 """What a file does not say follows from its silence, until more is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

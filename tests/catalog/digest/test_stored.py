@@ -1,7 +1,5 @@
 """The digest of a session in a store: a row of a database, a document, a compressed file."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from itertools import count, product

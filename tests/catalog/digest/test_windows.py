@@ -1,7 +1,5 @@
 """Of a large file only the head and the tail are read: what goes on is found there."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A permission prompt is answered from the list only by the user, once, and while Claude's dialog is open."""
 
-from __future__ import annotations
-
 import _socket
 import json
 import os

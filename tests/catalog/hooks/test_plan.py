@@ -1,7 +1,5 @@
 """Hooks are added to what is there, and taken out so that nothing of them is left."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The hook notes an event in a line, and never disturbs the agent that runs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

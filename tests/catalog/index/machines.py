@@ -1,7 +1,5 @@
 """A machine with sessions, and its index."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

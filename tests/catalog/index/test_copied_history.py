@@ -1,7 +1,5 @@
 """History that a fork, a resume or a second file repeats counts once."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

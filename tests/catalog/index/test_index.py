@@ -1,7 +1,5 @@
 """The database of the index is private, made again by another version, and never left half written."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """A session in the index has the verdicts of its calls, the files that it changed, and its active time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Rows of a list, with the facts that a test names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

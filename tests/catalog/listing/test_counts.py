@@ -1,7 +1,5 @@
 """The numbers of sessions that header, status and title show."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable
 from datetime import datetime

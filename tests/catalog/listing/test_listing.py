@@ -1,7 +1,5 @@
 """The list: groups in order, rows that stay where they are, and what is hidden."""
 
-from __future__ import annotations
-
 import random
 import sys
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The words of the filter of a list select sessions by their names, states and numbers."""
 
-from __future__ import annotations
-
 from agentwatch.agents.state_report import State
 from agentwatch.base import clock
 from agentwatch.catalog.digest.digest import LastTests

@@ -1,7 +1,5 @@
 """The rows of opencode's databases are sessions; nothing else of the databases is read."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

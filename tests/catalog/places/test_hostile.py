@@ -1,7 +1,5 @@
 """Whatever lies in the folders of agents: nothing raises, no link is followed, and no secret is opened."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

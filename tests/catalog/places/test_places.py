@@ -1,7 +1,5 @@
 """Every session of every agent is found without configuration."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """What changes on disk is noticed: at once where the folder changes, within a minute where a file does."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The command line of an agent is recognised, however it was installed and started."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from agentwatch.catalog.processes import command_of, session_in

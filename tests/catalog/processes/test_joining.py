@@ -1,7 +1,5 @@
 """A session is joined to a process by evidence; without any it is unknown, or has ended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

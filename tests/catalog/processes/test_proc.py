@@ -1,7 +1,5 @@
 """What /proc shows of a process is read, however strange its name is."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

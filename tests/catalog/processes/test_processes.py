@@ -1,7 +1,5 @@
 """The processes of agents are found among those of the user."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """On a system without /proc, `ps` and `lsof` show the processes, and nothing waits for them."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

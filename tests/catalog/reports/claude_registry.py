@@ -1,7 +1,5 @@
 """A folder of records of Claude Code that name the process of the test, and its reader."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

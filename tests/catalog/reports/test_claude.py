@@ -1,7 +1,5 @@
 """What Claude Code says about its sessions is read as it changes."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

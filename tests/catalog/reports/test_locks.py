@@ -1,7 +1,5 @@
 """Codex and Copilot lock their sessions, and a lock without its process is not a lock."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

@@ -1,7 +1,5 @@
 """What all agents say is brought together."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json

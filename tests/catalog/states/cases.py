@@ -1,7 +1,5 @@
 """Sessions at one time, and the states that they have then."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

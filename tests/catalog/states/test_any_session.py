@@ -1,7 +1,5 @@
 """Whatever is known about a session, its state claims no more than that."""
 
-from __future__ import annotations
-
 import random
 from typing import TypeVar
 

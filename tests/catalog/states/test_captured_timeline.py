@@ -1,7 +1,5 @@
 """Claude Code's own record beside its lines, as they changed: each state is right at each change."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The state of a session: what its agent says, then its process, then its lines."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The evidence for a state says in words what decided it, what did not count, and what is missing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace

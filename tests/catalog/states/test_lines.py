@@ -1,7 +1,5 @@
 """The states that follow from lines, one after the other, as an agent writes them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

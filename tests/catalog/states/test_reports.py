@@ -1,7 +1,5 @@
 """The state that an agent or a hook reports itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from agentwatch.agents.state_report import Life, State, StateReport

@@ -1,7 +1,5 @@
 """Runs `engine`, and asks a server as another client does."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import json

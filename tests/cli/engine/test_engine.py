@@ -1,7 +1,5 @@
 """`engine init` makes the streams and prints users, `limits` changes what is kept, `status` prints it."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

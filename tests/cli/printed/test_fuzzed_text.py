@@ -3,8 +3,6 @@
 1,000 texts, the same on every run. The stage `long` tries 20,000, or AGENTWATCH_EXAMPLES if that is larger.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

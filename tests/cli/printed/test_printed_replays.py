@@ -1,7 +1,5 @@
 """A printed replay prints the part that was asked for, at its times."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Printing stops when its reader goes away, follows a growing file, and prints a replay like the file."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

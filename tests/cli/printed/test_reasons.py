@@ -1,7 +1,5 @@
 """A run that did not succeed is reported with its best reason, in one line, in every printed format."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

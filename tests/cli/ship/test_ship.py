@@ -1,7 +1,5 @@
 """The command `ship`: what it sends, and what it says."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@ Chromium reads commands from descriptor 3 and writes answers and events to descr
 that a NUL byte ends. Nothing listens on a port, and no package is needed.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

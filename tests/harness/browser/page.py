@@ -1,7 +1,5 @@
 """A page in a headless Chromium: opens files, presses keys, and reports what the page has done."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from contextlib import contextmanager

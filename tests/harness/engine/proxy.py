@@ -1,7 +1,5 @@
 """A TCP proxy in front of a server, which breaks connections on request."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading

@@ -1,7 +1,5 @@
 """Starts nats-server on a free loopback port, with JetStream in a folder of the test."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The processes that ship recordings to engines: they outlive `run`, and must not outlive a test."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

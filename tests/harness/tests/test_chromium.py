@@ -1,7 +1,5 @@
 """The browser of the tests sees what a page does: its errors, requests and violations of its policy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A server of a test ends with the process that has started it; a test ends in time."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """What trials of publishing compare: they see what is missing, doubled or out of order."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Three servers on free loopback ports that replicate each stream, and an address of a living one."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

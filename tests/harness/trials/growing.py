@@ -1,7 +1,5 @@
 """A recording that grows in a thread, as `run` writes it: with its arrival times, its lock and its end."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -5,8 +5,6 @@ and one message is on its way at a time. As a process (`PORT PREFIX COUNT SECOND
 as a line of JSON.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

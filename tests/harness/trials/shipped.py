@@ -1,7 +1,5 @@
 """Starts the process that ships a recording, and reads what it has noted."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

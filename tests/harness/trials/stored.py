@@ -1,7 +1,5 @@
 """What a server has stored of a session, read without the program: the reader rule, made again by hand."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """Makes the stream and the bucket on a server without users, as an administrator does."""
 
-from __future__ import annotations
-
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.engine import Login, RemoteError
 from agentwatch.remote.nats.administration import StreamLimits, make_streams

@@ -1,7 +1,5 @@
 """A recording that grows, a process that ships it, and a local copy that follows, for tests of faults."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

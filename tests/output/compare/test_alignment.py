@@ -1,7 +1,5 @@
 """Keys of calls: what two runs of the same task have in common."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Two runs of one generated session with known changes: exactly these are found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

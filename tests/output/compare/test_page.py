@@ -1,7 +1,5 @@
 """A comparison as a page: it loads nothing, runs nothing, and no text leaves its place."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from dataclasses import replace

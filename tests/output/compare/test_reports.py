@@ -1,7 +1,5 @@
 """A comparison as text: the summary first, readable at 80 columns, safe for a terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A clip is a recording of its agent, with the calls of its part as they were."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

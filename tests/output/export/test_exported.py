@@ -1,7 +1,5 @@
 """What is exported of a session: its calls and texts between two moments, and those that words select."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The deltas of all agents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any, NamedTuple

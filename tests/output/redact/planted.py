@@ -1,7 +1,5 @@
 """Secrets that are planted in recordings, and how they may be written there."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from random import Random

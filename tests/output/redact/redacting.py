@@ -1,7 +1,5 @@
 """Redacts recordings in memory, and reads them."""
 
-from __future__ import annotations
-
 import os
 
 from agentwatch.output.redact.recording import Redacted, redacted

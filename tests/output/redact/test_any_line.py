@@ -1,7 +1,5 @@
 """Whatever a recording contains, its redaction is valid, has the same structure, and none of the secrets."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

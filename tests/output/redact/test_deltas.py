@@ -1,7 +1,5 @@
 """A secret that is split over deltas is found, in the deltas of every agent and between other lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from random import Random

@@ -1,7 +1,5 @@
 """What a call reads of a file of secrets is masked, in the format of each agent."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """Lines that are long, oversize or no JSON are redacted, and so is what belongs to the user."""
 
-from __future__ import annotations
-
 import json
 import re
 from random import Random

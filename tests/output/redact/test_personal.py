@@ -1,7 +1,5 @@
 """Home folders, user names and e-mail addresses are found; names of packages and roles are not."""
 
-from __future__ import annotations
-
 import json
 from random import Random
 

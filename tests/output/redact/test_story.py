@@ -1,7 +1,5 @@
 """A redacted recording tells the same story: the same calls, outcomes, times and checks."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The search of many texts, and of the JSON that they contain."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from random import Random

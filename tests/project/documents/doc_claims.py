@@ -4,8 +4,6 @@ Each function yields the claims that do not hold. Only backticks, blocks of code
 columns of tables are read.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -4,8 +4,6 @@ In a page, `sh` marks commands that are run here, and `console` commands whose o
 Commands that need a network, a terminal or an agent are marked as `bash`, `zsh` or `fish`, and not run.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

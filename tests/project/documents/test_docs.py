@@ -1,7 +1,5 @@
 """The pages name only what exists, and all that they must; what docs/reference.py writes is up to date."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The commands and configurations of the pages about other machines work, against a server of the test."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

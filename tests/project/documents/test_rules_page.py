@@ -1,7 +1,5 @@
 """The examples of the pages about rules, checks in CI and notifications work as they stand."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The site of the documents is built offline, loads nothing from elsewhere, and has no broken link."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

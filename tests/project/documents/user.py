@@ -1,7 +1,5 @@
 """A user of the pages: agentwatch and an agent are installed, and bash runs the commands, as in a service."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

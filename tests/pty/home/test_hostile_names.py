@@ -1,7 +1,5 @@
 """Every payload, wherever a session of this machine can have a name: it is shown, and does not act."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The list of all sessions on a real terminal: opened, left, returned to, and quit."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import signal

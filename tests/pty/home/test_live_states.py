@@ -1,7 +1,5 @@
 """The list on a real terminal while sessions change: states, bells, marks and the terminal's title."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

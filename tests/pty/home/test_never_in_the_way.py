@@ -1,7 +1,5 @@
 """The list changes nothing that belongs to others, and nothing of theirs stops it."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

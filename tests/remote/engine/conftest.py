@@ -1,7 +1,5 @@
 """No test of engines leaves a process that ships."""
 
-from __future__ import annotations
-
 from tests.harness.engine.shippers import ended_shippers, no_shipper_is_left
 
 __all__ = ["ended_shippers", "no_shipper_is_left"]

@@ -1,7 +1,5 @@
 """Addresses of engines: what is not an address is reported, and a password in one is refused."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Cards: they fit into their limit whatever is in them, and are read as data whoever has written them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 from typing import Any

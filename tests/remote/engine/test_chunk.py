@@ -1,7 +1,5 @@
 """Chunks and their headers, which any publisher may have written."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Credentials: from the environment or a private file, and never shown."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The words of errors name the address of an engine or a host once."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Publisher, server and connections are broken often, while a session is published and watched."""
 
-from __future__ import annotations
-
 import random
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rows of cards: what a publisher claims is bounded, and a silent machine is lost."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 

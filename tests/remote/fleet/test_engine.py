@@ -1,7 +1,5 @@
 """The list of an engine: rows come from a thread, and an engine that is away is named, never waited for."""
 
-from __future__ import annotations
-
 import threading
 import time
 from datetime import datetime

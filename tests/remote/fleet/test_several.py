@@ -1,8 +1,6 @@
 """Several sources are one list, in which none holds up the others and no session appears twice.
 Recordings of this machine name the sessions as which they are published."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet

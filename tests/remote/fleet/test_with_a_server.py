@@ -1,7 +1,5 @@
 """The list of a real server: cards appear, change and vanish, and the server may go away and come back."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A server with the stream and the bucket, and connections to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path

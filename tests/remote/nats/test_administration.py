@@ -1,7 +1,5 @@
 """The stream and the bucket that an administrator makes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

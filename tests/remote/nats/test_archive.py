@@ -1,7 +1,5 @@
 """What a watcher reads, over all that can happen to its connection and to the server."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Headers and reply subjects of messages, of which a publisher writes the former."""
 
-from __future__ import annotations
-
 import base64
 import importlib.util
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A connection: it ends its threads, and leaves nothing behind however it ends."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import re

@@ -1,7 +1,5 @@
 """How long a connection, a publisher and a watcher wait for a server."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Limits that are reached: the publisher is refused as full, and others go on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A publisher that lies about its own session cannot disturb those who watch others."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.remote.chunk import Chunk

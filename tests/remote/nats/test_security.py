@@ -1,7 +1,5 @@
 """The login: it goes over TLS to the server that was named, and nowhere else."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import socket

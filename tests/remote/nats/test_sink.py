@@ -1,7 +1,5 @@
 """What a publisher stores, and how the engine's answers are understood."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """A server with the stream and the bucket, and what a watcher reads from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path

@@ -3,8 +3,6 @@
 The same with a watcher, and a hundred times, is in `tests/remote/engine/long`.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

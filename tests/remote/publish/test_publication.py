@@ -1,7 +1,5 @@
 """What the header and the end of `run` say about what the engine does not have."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """`run --publish` with a real server: what arrives there, and what the agent and its monitor notice."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shlex

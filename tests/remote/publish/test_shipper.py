@@ -1,7 +1,5 @@
 """The shipper against an engine in memory that misbehaves."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os

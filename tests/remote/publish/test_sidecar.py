@@ -1,7 +1,5 @@
 """The file STEM.ship: advice that another may have written, and a lock."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """When the shipper stops, what it says on the card then, and how often it writes the card."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

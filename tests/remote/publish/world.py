@@ -1,7 +1,5 @@
 """A recording that grows while time passes, and a shipper of it; no clock and no network is real."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

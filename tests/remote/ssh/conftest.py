@@ -1,7 +1,5 @@
 """Fixtures: a host that ssh reaches."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sessions on a host, and the wait for what a watcher of them shows."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -4,8 +4,6 @@ The host that it plays has its own home folder and PATH. `ssh` in PATH is a wrap
 the configuration of the user is not read.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

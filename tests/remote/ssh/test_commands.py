@@ -1,7 +1,5 @@
 """Tests of the commands with the address of a host: `sessions`, printing, the screen, and the hidden ones."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Tests of `agentwatch.remote.ssh.shared_connection`: how ssh is called, and the socket that is shared."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

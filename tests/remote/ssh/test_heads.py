@@ -1,7 +1,5 @@
 """The beginnings of the files of a host that has no agentwatch."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from agentwatch.remote.ssh.host_list import Heads, row_of_file

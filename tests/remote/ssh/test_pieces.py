@@ -1,7 +1,5 @@
 """Tests of `agentwatch.remote.ssh.pieces`: the bytes of a session, against a real sshd."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

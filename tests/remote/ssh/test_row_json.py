@@ -1,7 +1,5 @@
 """A row of a host arrives as it was sent."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests of `agentwatch.remote.ssh.host_list`: the list of a host, against a real sshd."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

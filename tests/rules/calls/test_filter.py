@@ -1,7 +1,5 @@
 """The rules of calls: fields, commands, paths, silences, and which calls a rule selects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The judge of check, its reports, and its rule files."""
 
-from __future__ import annotations
-
 import json
 import sys
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The sets of rules that are shipped: what each rule hits, and what it leaves alone."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The language of rules: parser, conditions, matchers, completion, vocabulary."""
 
-from __future__ import annotations
-
 import fnmatch
 import random
 import re

@@ -1,7 +1,5 @@
 """Keys do what the help says, in the whole app."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """The keys of the moment: at both ends, in a recording of one line, held down, and while the agent writes."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """A replay keeps the recorded times, and can be paused, stepped, sped up and slowed down."""
 
-from __future__ import annotations
-
 import pytest
 from textual.events import AppBlur
 

@@ -1,7 +1,5 @@
 """Keys that are typed faster than the screen opens what they are meant for."""
 
-from __future__ import annotations
-
 import pytest
 from textual import events
 from textual.widgets import Input

@@ -1,7 +1,5 @@
 """Which private names of Textual a module of the screen uses, read from its source."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

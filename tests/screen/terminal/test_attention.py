@@ -1,7 +1,5 @@
 """The bell, the desktop notification and the terminal's title report events while a session is watched."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

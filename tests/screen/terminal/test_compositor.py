@@ -1,7 +1,5 @@
 """The compositor writes only the rows that changed, and the result equals a full redraw."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager

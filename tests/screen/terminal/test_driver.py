@@ -1,7 +1,5 @@
 """The driver survives a terminal that goes away, and its thread for the keys sleeps while nobody types."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

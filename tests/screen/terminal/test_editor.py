@@ -1,7 +1,5 @@
 """The file of a call opens in the user's editor, or a message says why it cannot."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Before the first frame every widget is styled once, and a component style is computed when it is used."""
 
-from __future__ import annotations
-
 import gc
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """The frame scheduler keeps the screen within its share of the time that passes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The guard: no link, no control character and, without colours, no colour leaves for the terminal."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -3,8 +3,6 @@
 A new version of Textual that takes one away fails here, with the list of what is missing.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.conftest import ROOT

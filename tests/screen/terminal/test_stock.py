@@ -1,7 +1,5 @@
 """AGENTWATCH_STOCK=1: the screen on stock Textual, without a private name of it, shows the same."""
 
-from __future__ import annotations
-
 from difflib import ndiff
 from functools import partial
 from pathlib import Path

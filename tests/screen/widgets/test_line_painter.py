@@ -1,7 +1,5 @@
 """The rows painted by `LinePainter` equal those that Textual composes, after any change."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

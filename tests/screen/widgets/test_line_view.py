@@ -1,7 +1,5 @@
 """A pane of lines follows its end, stops following when moved, and lets its text be selected."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

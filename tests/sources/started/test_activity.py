@@ -1,7 +1,5 @@
 """The CPU use of the agent's processes is measured; nothing is reported that was not measured."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """An agent is followed to its end and described, whatever its command and its folder are."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """An editor's session through `acp -- CMD`: no byte is changed or lost, whatever happens to the recorder."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """A process group is paused and resumed, with /proc and without it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

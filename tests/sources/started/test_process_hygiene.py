@@ -1,7 +1,5 @@
 """Whatever an agent does with its processes: no zombie, no unreported survivor, no hang, no lost byte."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The faults of a relay: a full disk, too few descriptors, a start that fails."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

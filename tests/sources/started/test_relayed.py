@@ -1,7 +1,5 @@
 """Between a started agent and its recording is a relay: a pipe for the agent, a whole file for the user."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shlex

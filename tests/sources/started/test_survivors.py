@@ -1,7 +1,5 @@
 """Processes that outlive the agent are reported, and ended when the user asks; nothing waits for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

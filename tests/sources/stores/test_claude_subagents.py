@@ -1,7 +1,5 @@
 """The files of Claude Code's subagents are merged with the transcript, by time, as they grow."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A chat in one JSON document, which Gemini rewrites: only what changed becomes new lines."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A store fills a nameless recording: once, or for as long as it is followed."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading

@@ -1,7 +1,5 @@
 """Of a database of another program only chosen tables can be read, and nothing is written."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """A compressed rollout is read in bounded pieces, where Python can decompress it."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Certificates for servers of tests, made by openssl."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers in a server's place, and keeps all that it receives."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -3,8 +3,6 @@
 It reads what the program wrote, and sends what no honest client sends.
 """
 
-from __future__ import annotations
-
 import json
 import socket
 from typing import Any, NamedTuple, Self

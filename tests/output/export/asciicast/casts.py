@@ -1,7 +1,5 @@
 """Reads recordings of a terminal."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The text format as a recording of a terminal: each line at its time, a marker at each failure."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The trajectory of every recording is valid, and says what the session says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

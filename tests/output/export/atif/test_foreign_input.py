@@ -1,7 +1,5 @@
 """Foreign input is data: no text, number or nesting makes a trajectory invalid, or slow to write."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

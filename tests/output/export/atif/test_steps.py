@@ -1,7 +1,5 @@
 """A step is one call of the model: its reasoning, its text, its calls and all their results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reads the trajectories that are written of recordings."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Reads an exported page as a browser does, and returns what it is made of."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

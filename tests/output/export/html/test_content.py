@@ -1,7 +1,5 @@
 """Blocks of calls: each kind has its own form, and no block is longer than the page can show."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from typing import Any

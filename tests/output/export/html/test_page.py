@@ -1,7 +1,5 @@
 """The page of a session: whole for every recording, inert, and with a policy that allows only itself."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

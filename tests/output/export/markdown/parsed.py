@@ -1,7 +1,5 @@
 """Reads Markdown as a page does, with a parser that accepts HTML."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """The Markdown of a session: what it contains, in which order, and within which size."""
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Foreign text in Markdown is text: it is no HTML, loads nothing and notifies nobody."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import example, given

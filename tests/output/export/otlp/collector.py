@@ -1,7 +1,5 @@
 """A backend of OTLP on the loopback, which keeps what it is sent and answers as a test says."""
 
-from __future__ import annotations
-
 import gzip
 import sys
 import threading

@@ -1,7 +1,5 @@
 """A collector for each test, which the environment names."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

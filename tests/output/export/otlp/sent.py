@@ -1,7 +1,5 @@
 """Sends recordings to a collector without starting the program."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

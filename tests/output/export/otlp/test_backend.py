@@ -1,7 +1,5 @@
 """Nothing is lost on the way to a backend, and what a backend refuses is reported."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

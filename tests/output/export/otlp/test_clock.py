@@ -1,7 +1,5 @@
 """The times of spans come from one clock, and are there for a recording without any."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The command `export --to otlp`: its report on stderr, its exit codes, and what it needs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

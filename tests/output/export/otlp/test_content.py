@@ -1,7 +1,5 @@
 """The texts of a session are only sent with `--content`; even then, no value is long and no path absolute."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Spans are made so that every backend can take them, and sent in groups of a bounded size."""
 
-from __future__ import annotations
-
 from agentwatch.output.export.otlp.spans import Span, attributes, batches, name_of
 from tests.conftest import case
 

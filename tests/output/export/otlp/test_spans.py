@@ -1,7 +1,5 @@
 """A session becomes spans with its times, outcomes and parents, and without its texts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

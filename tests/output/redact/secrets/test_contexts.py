@@ -1,7 +1,5 @@
 """Secrets are found by the syntax around them, and blocks of keys to their end."""
 
-from __future__ import annotations
-
 from random import Random
 
 from agentwatch.output.redact.secrets.scanner import find

@@ -1,7 +1,5 @@
 """The search for secrets takes linear time, whatever it is given."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """A value is a secret after a label of one, unless it is a word, a placeholder or code."""
 
-from __future__ import annotations
-
 from agentwatch.output.redact.secrets.scanner import find
 from tests.conftest import case
 

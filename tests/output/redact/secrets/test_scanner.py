@@ -1,7 +1,5 @@
 """Planted secrets are found, and ordinary material has none."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 

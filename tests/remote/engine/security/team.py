@@ -1,7 +1,5 @@
 """A server for a team: with users, with the permissions that `engine init` prints, and with the streams."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator, Mapping

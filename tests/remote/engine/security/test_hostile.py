@@ -1,7 +1,5 @@
 """A publisher that stores what it wants harms neither those who watch nor what others have published."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """No login is sent to another host without TLS, nor to a server whose certificate is not the right one."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 from contextlib import suppress

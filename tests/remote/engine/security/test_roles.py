@@ -1,7 +1,5 @@
 """With the permissions that `engine init` prints, a server refuses any client what is beyond its role."""
 
-from __future__ import annotations
-
 import json
 from asyncio import Runner
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Credentials reach neither arguments, nor the agent, nor anything that is written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The rows of the calls without a screen: folding, repeats, filter and order."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The table of calls: its rows, its columns, and rows of several calls that open and close."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The cells of the table: targets, cut where neighbours are alike, and the time strip."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The calls are filtered by words and sorted by duration; the filter bar receives all keys."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

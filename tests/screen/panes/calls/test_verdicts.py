@@ -1,7 +1,5 @@
 """A row of a shell call shows the verdict of its tests, which is read when the row is drawn."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

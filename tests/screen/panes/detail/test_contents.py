@@ -1,7 +1,5 @@
 """The detail shows what happened first, everything once, and names the call in its border."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.feed.feed import Feed

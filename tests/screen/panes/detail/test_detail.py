@@ -1,7 +1,5 @@
 """The detail of a call is read back from the recording and shows its arguments and its result."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.screen.panes.detail.from_blocks import pretty

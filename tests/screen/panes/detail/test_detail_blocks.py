@@ -1,7 +1,5 @@
 """Each kind of block in the detail has its own display, of every agent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

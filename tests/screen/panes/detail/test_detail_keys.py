@@ -1,7 +1,5 @@
 """The keys of the detail: sideways, wrap, the failing lines, the next call."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.builders.screen.app import Stage, lines_of, opened, viewport

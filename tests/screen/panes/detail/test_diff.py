@@ -1,7 +1,5 @@
 """An edit is shown as a diff with line numbers, unified or side by side."""
 
-from __future__ import annotations
-
 import difflib
 
 import pytest

@@ -1,7 +1,5 @@
 """A match in the detail of a call is scrolled to and marked, in any block and on its own side."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

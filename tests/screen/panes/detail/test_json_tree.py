@@ -1,7 +1,5 @@
 """Any JSON value is shown as a tree whose branches fold."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

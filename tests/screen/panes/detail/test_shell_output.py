@@ -1,7 +1,5 @@
 """Command output keeps its colours, and no other escape sequence has an effect."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.color import Color

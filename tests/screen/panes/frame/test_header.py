@@ -1,7 +1,5 @@
 """The two lines above the panes: the header shows facts about the run, the status line what happens now."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast

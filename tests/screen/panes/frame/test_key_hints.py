@@ -1,7 +1,5 @@
 """The line at the bottom shows the keys of the focused pane; where one pane fits, all titles are above."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

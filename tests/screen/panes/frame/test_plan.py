@@ -1,7 +1,5 @@
 """The to-do line shows the items of the agent's latest to-do list and how many are done."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path

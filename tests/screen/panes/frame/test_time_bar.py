@@ -1,7 +1,5 @@
 """The time bar shows the session in one row, as much of it as fits; the mouse seeks in it."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words

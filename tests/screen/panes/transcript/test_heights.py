@@ -1,7 +1,5 @@
 """`Heights`, the prefix sums of block heights, equals a plain list after any sequence of changes."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """The lines in view stay in place while blocks are split, measured and wrapped, and when a preview ends."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from itertools import pairwise

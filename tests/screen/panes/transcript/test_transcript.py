@@ -1,7 +1,5 @@
 """The transcript shows what was said and done, in order; the entries of a subagent are one line."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """A line of the transcript is selected by key or click; it leads to its call or unfolds its thought."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

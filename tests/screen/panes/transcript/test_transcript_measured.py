@@ -1,7 +1,5 @@
 """A long transcript is laid out in steps, with the same result as at once."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,5 @@
 """What the keys do to a session after a question: continue, interrupt, delete, rename, archive."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

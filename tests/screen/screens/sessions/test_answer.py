@@ -1,7 +1,5 @@
 """`A` opens the whole permission prompt of a session, which `y` `y` allows once and `n` denies."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Words are found in the contents of all sessions, and a hit opens its session."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sessions of other machines in the list, what its keys do, and why a row says what it says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

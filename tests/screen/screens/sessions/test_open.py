@@ -1,7 +1,5 @@
 """A session, also of another machine, is opened from the list in the same app; the list is left as it was."""
 
-from __future__ import annotations
-
 import os
 import re
 import threading

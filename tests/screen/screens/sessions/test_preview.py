@@ -1,7 +1,5 @@
 """The preview shows the end of the selected session, its open calls and its to-do list."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

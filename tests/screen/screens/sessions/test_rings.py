@@ -1,7 +1,5 @@
 """A session that begins to need the user rings once, and is marked until the user has looked at it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

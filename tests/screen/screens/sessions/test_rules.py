@@ -1,7 +1,5 @@
 """Live sessions of the list are judged by rules, and their changes of state run commands, once a change."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

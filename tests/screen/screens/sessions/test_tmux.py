@@ -1,7 +1,5 @@
 """`t` switches to the pane of tmux in which a session runs."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

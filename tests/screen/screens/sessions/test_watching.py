@@ -1,7 +1,5 @@
 """The thread that watches the sessions reports what has changed, and ends with the app."""
 
-from __future__ import annotations
-
 import threading
 import time
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Markdown is split into blocks that can be rendered separately, and its output cannot act."""
 
-from __future__ import annotations
-
 import time
 import unicodedata
 

@@ -1,7 +1,5 @@
 """Code in files and diffs has the colours of its language, readable on every background."""
 
-from __future__ import annotations
-
 import re
 import threading
 from typing import Any

@@ -1,7 +1,5 @@
 """A database that cannot be read is one line for the user; one with odd values is read."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A session in `opencode.db` is read as it is, followed while it changes, and nothing else is read."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """A session in opencode's older folder of JSON files is read and followed like one in its database."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

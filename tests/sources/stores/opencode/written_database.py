@@ -1,7 +1,5 @@
 """A small `opencode.db`, written in the mode of a write-ahead log as opencode does, and how it is read."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

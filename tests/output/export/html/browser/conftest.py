@@ -1,7 +1,5 @@
 """A browser for all tests of a folder, and functions that open the page of a recording in it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

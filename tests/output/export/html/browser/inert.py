@@ -1,7 +1,5 @@
 """Checks that a page does nothing but show a session."""
 
-from __future__ import annotations
-
 import re
 
 from tests.harness.browser.page import Page

@@ -1,7 +1,5 @@
 """The page of every recording works in a browser, and does nothing but show the session."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the page shows: by keyboard, to a screen reader, without scripts, on paper and on a phone."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

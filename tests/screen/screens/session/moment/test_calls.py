@@ -1,7 +1,5 @@
 """The calls at an earlier moment: their rows, and the calls that ended before and after it."""
 
-from __future__ import annotations
-
 import os
 from itertools import product
 from pathlib import Path

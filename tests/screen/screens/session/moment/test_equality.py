@@ -1,7 +1,5 @@
 """What the panes show at an earlier moment is what they show when only the bytes before it were fed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The screen opens at the moment that the command line names, also in a recording that takes time to read."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

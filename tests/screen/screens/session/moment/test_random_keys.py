@@ -1,7 +1,5 @@
 """After any keys at any moments, the live screen is that of a session that was opened just now."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Iterator

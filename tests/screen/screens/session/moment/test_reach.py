@@ -1,7 +1,5 @@
 """A search at an earlier moment finds what comes later, and moves the moment on to it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

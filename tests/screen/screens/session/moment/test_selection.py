@@ -1,7 +1,5 @@
 """The selected call stays selected while the moment moves, as far as it exists."""
 
-from __future__ import annotations
-
 from itertools import accumulate
 
 import pytest

@@ -1,7 +1,5 @@
 """The session box has five tabs, and each of them is as the user left it."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.screen.screens.session.box import TABS, BoxList, SessionBox

@@ -1,7 +1,5 @@
 """The digest shows what happened since a moment, opens its calls and plays it."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The session is exported, and its agent interrupted, from the screen."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The files screen lists every file the session touched, and the calls on the selected file."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The find bar shows matches where they occur, while the query is typed, and esc returns to the start."""
 
-from __future__ import annotations
-
 import pytest
 from textual.widgets import Input
 

@@ -1,7 +1,5 @@
 """A finished session begins with what happened, until the user moves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The help shows every key as it is bound, at every size."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 

@@ -1,7 +1,5 @@
 """After an absence, a summary reports what happened, and after a long one it offers the digest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The time screen shows where the time went, in bars that can be read without their colours."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The screen of the test runs lists their verdicts, and the files that changed before each."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial

@@ -1,7 +1,5 @@
 """The list draws what has changed in view, and nothing else."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

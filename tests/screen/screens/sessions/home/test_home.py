@@ -1,7 +1,5 @@
 """Home: search, filter, order, hidden sessions, the counts above, and what an empty list says."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentwatch.agents.state_report import State

@@ -1,7 +1,5 @@
 """What the list says about one session, in which columns, and for how long."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from agentwatch.agents.state_report import State

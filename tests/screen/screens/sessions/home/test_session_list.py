@@ -1,7 +1,5 @@
 """The cursor of the list, and what its keys and the mouse do."""
 
-from __future__ import annotations
-
 import pytest
 from textual.pilot import Pilot
 

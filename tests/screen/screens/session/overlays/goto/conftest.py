@@ -1,7 +1,5 @@
 """The recording on which the goto box is opened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

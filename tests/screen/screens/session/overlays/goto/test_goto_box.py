@@ -1,7 +1,5 @@
 """The goto box goes to the moment that is typed or selected, and names and lists the marked moments."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

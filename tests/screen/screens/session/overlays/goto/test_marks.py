@@ -1,7 +1,5 @@
 """Marked moments: the keys that set them and go to them, their words, and the filter of the goto box."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
