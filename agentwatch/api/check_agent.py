@@ -133,6 +133,14 @@ def replaced(value: Any, path: Path, other: Any) -> Any:
     return copied
 
 
+def variants(value: Any, most_items: int | None = None) -> Iterator[Any]:
+    """Yield copies of a JSON value; in each, one member or one item is absent or has another value.
+    `most_items` of each array count; None for all."""
+    for path in paths(value, most_items):
+        for other in (ABSENT, *WRONG):
+            yield replaced(value, path, other)
+
+
 def shape(value: Any, depth: int = 0) -> Any:
     """Return the keys and types in a JSON value."""
     if depth > _MOST_COMPARED_DEPTH:

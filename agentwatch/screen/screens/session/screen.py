@@ -223,7 +223,8 @@ class WatchScreen(Screen[None]):
         self.notices.rest()
 
     @on(BlockViewport.Unsettled)
-    def on_resize(self) -> None:
+    @on(events.Resize)
+    def _draw_again(self) -> None:
         """Measure the transcript again, and redraw the lines above the panes for the new width."""
         self.frame_scheduler.within(0)
 
