@@ -308,8 +308,8 @@ def machine_list(words: Sequence[str], machines: Machines, environ: Mapping[str,
             if (address := str(parse_ssh(each.rstrip("/"))[0])) not in elsewhere:
                 elsewhere[address] = SshHost(address)
         elif each != HERE:
-            from agentwatch.remote.engine import check_extra, login_of
             from agentwatch.remote.lists import EngineFleet
+            from agentwatch.remote.login import check_extra, login_of
 
             if HERE not in words:
                 check_extra()

@@ -29,12 +29,10 @@ from agentwatch.remote.engine import (
     RemoteError,
     SessionName,
     Trouble,
-    check_extra,
     is_publisher,
-    login_of,
     named,
-    open_archive,
 )
+from agentwatch.remote.login import check_extra, login_of, open_archive
 from agentwatch.text.amounts import byte_size, plural
 
 if TYPE_CHECKING:

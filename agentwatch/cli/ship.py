@@ -89,7 +89,7 @@ def publication_of(
     if options.no_record:
         say(_UNRECORDED)
         return None
-    from agentwatch.remote.engine import check_extra
+    from agentwatch.remote.login import check_extra
     from agentwatch.remote.publish.publication import Publication, target_of
 
     check_extra()
@@ -143,7 +143,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     """Ship sessions until the engine has them. `to` is the address or name of the engine. `ships_all` ships
     each recording that was begun and is not complete; with `to` also those that run."""
     from agentwatch.cli.config_file import read_machines
-    from agentwatch.remote.engine import check_extra
+    from agentwatch.remote.login import check_extra
     from agentwatch.remote.publish.process import ship_all
     from agentwatch.remote.publish.publication import target_of
 

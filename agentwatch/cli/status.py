@@ -9,11 +9,11 @@ import os
 from collections.abc import Sequence
 
 from agentwatch.base.clock import now_ms as clock_ms
+from agentwatch.catalog.quick_look import looked
 from agentwatch.catalog.status import (
     LIMITS,
     StatusCounts,
     UnknownFieldError,
-    looked,
     read_limits,
     read_status,
 )

@@ -31,10 +31,8 @@ from agentwatch.remote.engine import (
     SessionName,
     StoredCard,
     Trouble,
-    check_extra,
     is_publisher,
     named,
-    open_archive,
     parse_session,
 )
 from agentwatch.remote.filling import (
@@ -47,6 +45,7 @@ from agentwatch.remote.filling import (
     SeenCard,
     Status,
 )
+from agentwatch.remote.login import check_extra, open_archive
 from agentwatch.sources.file import FileSource
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
@@ -448,7 +447,7 @@ def source_of(copying: Copying, log_fd: int | None = None, *, waits: bool = True
 
 
 def _of_engine(words: str, machines: Machines, environ: Mapping[str, str]) -> Copying:
-    from agentwatch.remote.engine import login_of
+    from agentwatch.remote.login import login_of
 
     check_extra()
     login, name = login_of(words, machines.engines, environ)

@@ -1,4 +1,4 @@
-"""An engine: the names of publishers and sessions on it, its calls, and how to log in to it.
+"""An engine: the names of publishers and sessions on it, and its calls.
 
 NATS JetStream is the only engine; its client stays inside `agentwatch.remote.nats`.
 
@@ -8,17 +8,13 @@ continues behind it. A watcher continues at the size of its local copy.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from agentwatch.base.config import EngineSettings
-from agentwatch.base.credentials import Credentials, credentials
-from agentwatch.base.faults import USAGE, Fault
-from agentwatch.remote.address import EngineAddress, is_engine, parse_engine
+from agentwatch.base.credentials import Credentials
+from agentwatch.remote.address import EngineAddress
 from agentwatch.remote.chunk import Piece
 
 # A publisher's token is tied to its credential: the server lets it write below its own token only. A
@@ -249,58 +245,3 @@ class Login(NamedTuple):
     credentials: Credentials = Credentials()
     allows_plaintext: bool = False
     """Whether a connection to another host may go without TLS."""
-
-
-def check_extra() -> None:
-    """Check that the client is installed, without importing it; the `Fault` says how to install it."""
-    found = importlib.util.find_spec("nats")
-    if found is None or found.origin is None:  # a folder of this name is a package without an origin
-        from agentwatch.base.extras import EXTRAS, install_command
-
-        raise Fault(f"engines need a package that is not installed: {install_command(EXTRAS['nats'])}", USAGE)
-
-
-def open_sink(login: Login, publisher: str) -> Sink:
-    """Connect as a publisher. Raise `Fault` without the extra, and `RemoteError` if the engine cannot be
-    used."""
-    check_extra()
-    from agentwatch.remote.nats.link import NatsSink
-
-    return NatsSink(login, publisher)
-
-
-def open_archive(login: Login) -> Archive:
-    """Connect as a watcher. Raise `Fault` without the extra, and `RemoteError` if the engine cannot be
-    used."""
-    check_extra()
-    from agentwatch.remote.nats.archive import NatsArchive
-
-    return NatsArchive(login)
-
-
-def login_of(
-    words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str]
-) -> tuple[Login, str]:
-    """Return how to log in to an engine, and the words for a session behind its address. An address has the
-    settings of the engine with the same host, port and user, if there is one. `words` are the name of an
-    engine in the settings, or an address `nats://HOST[/SESSION]`. Raise `Fault` if no engine has this name,
-    or the address or the credentials are wrong."""
-    settings = settings_of(words, engines)
-    address, session = parse_engine(words if is_engine(words) or settings is None else settings.address)
-    if settings is None:
-        return Login(address, credentials(environ)), session
-    found = credentials(environ, settings.credentials, settings.ca)
-    return Login(address, found, settings.plaintext), session
-
-
-def settings_of(words: str, engines: Mapping[str, EngineSettings]) -> EngineSettings | None:
-    """Return the settings of an engine by its name, or by its address if they have it. Raise `Fault` if no
-    engine has this name."""
-    if not is_engine(words):
-        if words not in engines:
-            raise Fault(
-                f"{words}: neither an address nats://HOST nor the name of an engine in the settings", USAGE
-            )
-        return engines[words]
-    address, _ = parse_engine(words)
-    return next((each for each in engines.values() if parse_engine(each.address)[0] == address), None)

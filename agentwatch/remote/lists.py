@@ -28,9 +28,9 @@ from agentwatch.remote.engine import (
     SessionName,
     StoredCard,
     Trouble,
-    open_archive,
     unnamed,
 )
+from agentwatch.remote.login import open_archive
 from agentwatch.remote.publish.sidecar import read_shipped
 from agentwatch.text.safe import SafeText, safe_line
 from agentwatch.text.times import day_or_time

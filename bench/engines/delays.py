@@ -18,7 +18,8 @@ from pathlib import Path
 from measure import AGENTWATCH, MILLISECONDS, cpu_seconds, environment, percentile
 
 from agentwatch.remote.chunk import Chunk
-from agentwatch.remote.engine import new_session, open_archive, open_sink
+from agentwatch.remote.engine import new_session
+from agentwatch.remote.login import open_archive, open_sink
 from engines.figure import Figure, at_most, known, milliseconds
 from engines.server import engine, login
 from tests.harness.trials.growing import LINE_BYTES, line_of

@@ -38,7 +38,7 @@ _LIST = """
 import json, sys, time
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.engine import Login
-from agentwatch.remote.engine import open_archive
+from agentwatch.remote.login import open_archive
 began, count, first = time.monotonic(), 0, 0.0
 cards = open_archive(Login(parse_engine(sys.argv[1])[0])).cards(sys.argv[2])
 while not cards.is_complete:

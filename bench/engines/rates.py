@@ -14,7 +14,8 @@ from agentwatch.base.config import Machines
 from agentwatch.remote.card import Card, encode
 from agentwatch.remote.chunk import CHUNK_BYTES, Chunk, Ended
 from agentwatch.remote.copying import open_copy
-from agentwatch.remote.engine import SessionName, Sink, new_session, open_archive, open_sink
+from agentwatch.remote.engine import SessionName, Sink, new_session
+from agentwatch.remote.login import open_archive, open_sink
 from engines.figure import Figure, at_least, at_most, known
 from engines.server import engine, login
 from tests.harness.processes import until

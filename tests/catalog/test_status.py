@@ -14,17 +14,14 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.state_report import Life, State, StateReport
+from agentwatch.catalog.quick_look import Look, counted, is_decided, looked
 from agentwatch.catalog.row_counts import Publisher, status_counts
 from agentwatch.catalog.session_status import Process
 from agentwatch.catalog.status import (
     FRESH_MS,
     UNKNOWN_COUNTS,
-    Look,
     StatusCounts,
     UnknownFieldError,
-    counted,
-    is_decided,
-    looked,
     read_limits,
     read_status,
     status_path,

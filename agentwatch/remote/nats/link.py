@@ -8,7 +8,15 @@ import time
 from collections.abc import Callable
 
 from agentwatch.remote.chunk import Chunk, Ended, Piece, headers_of, piece_of
-from agentwatch.remote.engine import CARD_STREAM, STREAM, Login, RemoteError, SessionName, TailPiece, Trouble
+from agentwatch.remote.engine import (
+    CARD_STREAM,
+    STREAM,
+    Login,
+    RemoteError,
+    SessionName,
+    TailPiece,
+    Trouble,
+)
 from agentwatch.remote.nats import errors
 from agentwatch.remote.nats.administration import inbox_of
 from agentwatch.remote.nats.client import DESCRIPTION, STATUS, Message

@@ -22,7 +22,8 @@ from agentwatch.base.faults import USAGE, Fault
 from agentwatch.recording.saved_sessions import is_stem
 from agentwatch.recording.store import SessionFiles
 from agentwatch.remote.address import parse_engine
-from agentwatch.remote.engine import Login, new_session, publisher_of, settings_of, unnamed
+from agentwatch.remote.engine import Login, new_session, publisher_of, unnamed
+from agentwatch.remote.login import settings_of
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, is_saved, read_shipped, remember
 from agentwatch.text.amounts import byte_size
 

@@ -34,7 +34,8 @@ from agentwatch.remote.chunk import (
     SIGN_OF_LIFE_SECONDS,
     Ended,
 )
-from agentwatch.remote.engine import RemoteError, Sink, Trouble, open_sink
+from agentwatch.remote.engine import RemoteError, Sink, Trouble
+from agentwatch.remote.login import open_sink
 from agentwatch.remote.publish.publication import Target
 from agentwatch.remote.publish.recorded import Recorded, Unreadable
 from agentwatch.remote.publish.sidecar import Shipped, ShipState

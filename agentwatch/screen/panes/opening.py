@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agentwatch.analysis.moments import EMPTY, Asked, CallEnd, MomentSpec, Problem, addressed, is_known
-from agentwatch.feed.history import History
+from agentwatch.feed.history import History, end_of, next_failure
 from agentwatch.feed.playhead import Playhead
 from agentwatch.recording.bookmarks import Bookmarks
-from agentwatch.screen.panes.moment import end_of, next_failure
 from agentwatch.session.actions import shown_action
 from agentwatch.text.safe import SafeText, safe_line
 

@@ -17,9 +17,9 @@ from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog import reports
 from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.quick_look import counted, looked
 from agentwatch.catalog.reports import HookLogs, OwnRecordings, Registries
 from agentwatch.catalog.session_status import Ground
-from agentwatch.catalog.status import counted, looked
 from agentwatch.recording.store import open_regular
 from agentwatch.sources.proc import Proc
 from tests.builders.machine.fake import save

@@ -9,7 +9,8 @@ import pytest
 
 from agentwatch.recording.store import SessionFiles, create_file, new_session_files
 from agentwatch.recording.write_lock import hold, release
-from agentwatch.remote.engine import new_session, open_sink
+from agentwatch.remote.engine import new_session
+from agentwatch.remote.login import open_sink
 from agentwatch.remote.publish.sidecar import Shipped, ShipState, Sidecar, read_shipped, remember, unsent
 from tests.harness.engine.server import Server
 from tests.harness.on_a_pty import in_terminal

@@ -9,7 +9,8 @@ from agentwatch.base.config import EngineSettings
 from agentwatch.base.credentials import Credentials, credentials, without_credentials
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.remote.address import EngineAddress
-from agentwatch.remote.engine import Login, login_of, settings_of
+from agentwatch.remote.engine import Login
+from agentwatch.remote.login import login_of, settings_of
 from tests.conftest import case
 
 

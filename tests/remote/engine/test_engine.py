@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.remote.engine import (
     SessionName,
-    check_extra,
     is_publisher,
     named,
     new_session,
@@ -22,6 +21,7 @@ from agentwatch.remote.engine import (
     session_of_card,
     unnamed,
 )
+from agentwatch.remote.login import check_extra
 from tests.conftest import ROOT, case
 
 ENGINE = "nats://127.0.0.1:4333"
@@ -127,7 +127,7 @@ def test_without_the_extra_one_line_says_how_to_install_it(
 def test_checking_the_extra_does_not_load_it() -> None:
     """Names, cards, addresses and the check itself import neither the client nor asyncio."""
     program = (
-        "import sys, agentwatch.remote.engine as o, agentwatch.remote.card;"
+        "import sys, agentwatch.remote.login as o, agentwatch.remote.card;"
         "o.check_extra(); assert not {'nats', 'asyncio', 'ssl'} & set(sys.modules), sorted(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, timeout=30)

@@ -16,7 +16,8 @@ import pytest
 from agentwatch.base.credentials import Credentials
 from agentwatch.base.faults import Fault
 from agentwatch.remote.address import EngineAddress, parse_engine
-from agentwatch.remote.engine import Login, RemoteError, Trouble, open_archive, open_sink
+from agentwatch.remote.engine import Login, RemoteError, Trouble
+from agentwatch.remote.login import open_archive, open_sink
 from agentwatch.remote.nats.client import RawClient
 from agentwatch.remote.nats.connection import Connection
 from tests.conftest import case

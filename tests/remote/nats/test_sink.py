@@ -7,7 +7,15 @@ import pytest
 
 from agentwatch.remote.address import parse_engine
 from agentwatch.remote.chunk import Chunk, Ended, headers_of
-from agentwatch.remote.engine import CARD_STREAM, STREAM, Login, RemoteError, TailPiece, Trouble, new_session
+from agentwatch.remote.engine import (
+    CARD_STREAM,
+    STREAM,
+    Login,
+    RemoteError,
+    TailPiece,
+    Trouble,
+    new_session,
+)
 from agentwatch.remote.nats.connection import Connection
 from agentwatch.remote.nats.link import NatsSink
 from tests.conftest import case

@@ -17,7 +17,8 @@ from agentwatch.base.credentials import Credentials
 from agentwatch.recording.store import SessionFiles, create_file
 from agentwatch.recording.write_lock import hold, release
 from agentwatch.remote.address import parse_engine
-from agentwatch.remote.engine import Login, new_session, open_sink
+from agentwatch.remote.engine import Login, new_session
+from agentwatch.remote.login import open_sink
 from agentwatch.remote.nats.administration import DEFAULT, Permissions, of_publisher, user_block
 from agentwatch.remote.publish.publication import Target, is_running, start_shipping
 from agentwatch.remote.publish.recorded import Recorded

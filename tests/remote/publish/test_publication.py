@@ -13,7 +13,8 @@ from agentwatch.base.config import EngineSettings
 from agentwatch.recording.store import SessionFiles, create_file
 from agentwatch.recording.write_lock import hold, release
 from agentwatch.remote.address import EngineAddress, parse_engine
-from agentwatch.remote.engine import Login, RemoteError, SessionName, Sink, Trouble, open_sink
+from agentwatch.remote.engine import Login, RemoteError, SessionName, Sink, Trouble
+from agentwatch.remote.login import open_sink
 from agentwatch.remote.publish import publication as publications
 from agentwatch.remote.publish import shipper
 from agentwatch.remote.publish.publication import Given, Publication, Target, target_of

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
+from agentwatch.feed.history import end_of, neighbour_call, next_failure
 from agentwatch.recording.saved import open_saved
 from agentwatch.screen.panes.calls.list import CallList
-from agentwatch.screen.panes.moment import end_of, neighbour_call, next_failure
 from agentwatch.session.session import Session
 from tests.builders.lines import completed, init, session, started
 from tests.builders.moment.any_recording import (
