@@ -36,9 +36,9 @@ from agentwatch.recording.write_lock import release
 from agentwatch.remote.chunk import LARGEST_NUMBER, MESSAGE_BYTES, Chunk, Ended, Pair
 
 SIZE = 2048
+_TEXTS = {"address": 400, "session": 400, "sha256": 64, "host": 80}
 _FIELDS = (
-    *(Field(name, str, most, "") for name, most in (("address", 400), ("session", 400), ("sha256", 64))),
-    Field("host", str, 80, ""),
+    *(Field(name, str, most, "") for name, most in _TEXTS.items()),
     *(Field(name, bool, empty=False) for name in ("is_complete", "differs", "is_left")),
     *(Field(name, int, LARGEST_NUMBER, 0) for name in ("missing", "size", "seen_ms", "sequence")),
     Field("base", int, LARGEST_NUMBER),
@@ -91,8 +91,10 @@ def _read_origin(fd: int) -> Origin | None:
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         return None
-    found = Origin(**values_in(_FIELDS, read_object(os.dup(fd), SIZE)))
-    return found if found.address and found.session else None
+    given = read_object(os.dup(fd), SIZE)
+    found = Origin(**values_in(_FIELDS, given))
+    is_whole = all(given.get(name) == getattr(found, name) for name in _TEXTS)  # none was cut
+    return found if is_whole and found.address and found.session else None
 
 
 _TAIL_BYTES = 1 << 12

@@ -1,6 +1,7 @@
 """The folder of copies finds a copy again, and stays small."""
 
 import hashlib
+import json
 import os
 import stat
 import tempfile
@@ -36,6 +37,12 @@ def ended(copies: Copies, session: str, content: bytes = b"{}\n") -> Path:
     copy.note(copy.origin._replace(is_complete=True, sha256=copy.digest().hexdigest()))
     copy.close()
     return copy.path
+
+
+def origin_with(**other: str | None) -> bytes:
+    """Return the origin of `ci.1` with other texts; None is left out."""
+    texts = {"address": ADDRESS, "session": "ci.1", "sha256": "0" * 64, "host": "h", **other}
+    return json.dumps({name: text for name, text in texts.items() if text is not None}).encode()
 
 
 def test_one_process_at_a_time_fills_a_copy(copies: Copies, tmp_path: Path) -> None:
@@ -107,6 +114,9 @@ def test_a_copy_is_found_again_by_its_session(copies: Copies, tmp_path: Path) ->
         b"[]",
         b'{"address":1,"session":[]}',
         b'{"address":"a"}',
+        origin_with(sha256=None),
+        origin_with(host="h" * 81),
+        origin_with(address=ADDRESS + "x" * 400),
         b"\xff" * 5000,
         b"9" * 2048,
     ):
@@ -116,6 +126,11 @@ def test_a_copy_is_found_again_by_its_session(copies: Copies, tmp_path: Path) ->
             assert copies.find(ADDRESS, "ci.1") is None
             assert copies.known() == []
             assert used_copy(path) is None
+    path.with_suffix(".origin").write_bytes(origin_with())
+    used = used_copy(path)
+    assert used is not None
+    used.close()
+    path.with_suffix(".origin").write_bytes(b"")
     path = ended(copies, "ci.1")
     found = copies.find(ADDRESS, "ci.1")
     assert found is not None

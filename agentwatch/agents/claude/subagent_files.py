@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agentwatch.agents.own_files import is_still_written
-from agentwatch.recording.store import open_own, within
+from agentwatch.recording.store import within
 from agentwatch.sources.stores.lines import Tail, as_line, next_batch, parsed, timed_lines
 
 _PROJECTS, _FOLDER = "projects", "subagents"
@@ -23,6 +23,7 @@ _MOST_NEW_SESSION = 16 << 20
 """A session that is being written may get subagents later. If its transcript is larger than this, it is
 read directly until it has them: a store is read completely before the screen opens."""
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_claude_subagents(path: Path) -> ClaudeSubagents | None:
@@ -101,8 +102,9 @@ class ClaudeSubagents:
         self._seen_at, metas = changed_at, []
         for name in _subagents_in(self._folder):
             if name not in self._agents and len(self._agents) < _MOST_AGENTS:
-                with suppress(OSError):
-                    self._agents[name] = Tail(open_own(self._folder / name))
+                fd = _open_own(self._folder, name)
+                if fd is not None:
+                    self._agents[name] = Tail(fd)
                     metas.append(_meta_line(self._folder, name.removesuffix(_END)))
         return metas
 
@@ -116,11 +118,32 @@ def _subagents_in(folder: Path) -> list[str]:
         return []
 
 
+def _open_own(folder: Path, name: str) -> int | None:
+    """Open a regular file of this user; None for another file, and for a folder that is a link by now."""
+    try:
+        folder_fd = os.open(folder, _READ | _NO_LINK | getattr(os, "O_DIRECTORY", 0))
+    except OSError:
+        return None
+    try:
+        fd = os.open(name, _READ | _NO_LINK, dir_fd=folder_fd)
+    except OSError:
+        return None
+    finally:
+        os.close(folder_fd)
+    status = os.fstat(fd)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+        return fd
+    os.close(fd)
+    return None
+
+
 def _meta_line(folder: Path, agent: str) -> bytes:
     """Return a line that names the call which started a subagent, from the file beside the subagent's own."""
+    fd = _open_own(folder, agent + _META)
     described: object = None
-    with suppress(OSError), open(open_own(folder / (agent + _META)), "rb") as file:
-        described = parsed(file.read(_MOST_META))
+    if fd is not None:
+        with suppress(OSError), open(fd, "rb") as file:
+            described = parsed(file.read(_MOST_META))
     call_id = described.get("toolUseId") if isinstance(described, dict) else None
     line = {"type": "subagent-meta", "sessionId": "", "agentId": agent.removeprefix(_START)}
     return as_line({**line, "toolUseId": call_id if isinstance(call_id, str) else None}) or b"\n"

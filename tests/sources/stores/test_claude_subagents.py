@@ -197,8 +197,10 @@ def test_only_the_users_own_files_are_read(
     assert kinds(opened(folder.transcript).new_lines()) == ["user", "assistant"]
 
 
-def test_a_folder_of_subagents_that_is_a_link_is_not_read(folder: Folder, tmp_path: Path) -> None:
-    """The folder may not lead out of the agent's own folder."""
+def test_a_folder_of_subagents_that_is_a_link_is_not_read(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may not lead out of the agent's own folder, also if it becomes a link once it is listed."""
     path = folder.add_agent()
     away = tmp_path / "away"
     folder.subagents.rename(away)
@@ -207,6 +209,20 @@ def test_a_folder_of_subagents_that_is_a_link_is_not_read(folder: Folder, tmp_pa
     assert store_for(folder.transcript) is None
     store = ClaudeSubagents(folder.transcript, folder.subagents)
     assert kinds(store.new_lines()) == ["user", "assistant"]
+    store.close()
+    folder.subagents.unlink()
+    away.rename(folder.subagents)
+    names = os.listdir(folder.subagents)
+
+    def listed(_folder: Path) -> list[str]:
+        folder.subagents.rename(away)
+        folder.subagents.symlink_to(away)
+        return names
+
+    monkeypatch.setattr(os, "listdir", listed)
+    store = ClaudeSubagents(folder.transcript, folder.subagents)
+    assert kinds(store.new_lines()) == ["user", "assistant"]
+    assert folder.subagents.is_symlink()
     store.close()
 
 
