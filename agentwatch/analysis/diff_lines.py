@@ -113,7 +113,7 @@ def _hunks(
 
 def side_by_side(lines: Sequence[DiffLine]) -> Iterator[tuple[int | None, int | None]]:
     """Yield the pairs of line numbers that share a row: a removed line and the added line that replaces it.
-    One side is None where there is no counterpart; a header or context line is paired with itself."""
+    One side is None where there is no counterpart. A header or context line is paired with itself."""
     removed: list[int] = []
     added: list[int] = []
 

@@ -296,7 +296,7 @@ def _is_same(pid: int, before: dict[int, Listed], after: dict[int, Listed]) -> b
 
 
 def _output(command: tuple[str, ...], seconds: float) -> str | None:
-    """None if there is no such program, or it takes too long."""
+    """Return what a command prints; None if there is no such program, or it takes too long."""
     import subprocess  # takes 3 ms, which a prompt would wait for
 
     try:

@@ -234,7 +234,7 @@ def _reported(path: Path, key: Key) -> StateReport | None:
 
 
 def _last_lines(path: Path) -> list[Fields]:
-    """Return the complete lines among the last 4 KiB of a log that are JSON objects: a cut line is none."""
+    """Return the JSON objects in the last 4 KiB of a log. A line that begins before them is left out."""
     try:
         with open(open_regular(path), "rb", buffering=0) as file:
             *complete, _ = last_lines(file.fileno(), _MOST_BYTES)

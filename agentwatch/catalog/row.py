@@ -155,7 +155,7 @@ class Watched(Protocol):
 
     @property
     def problem(self) -> SafeText:
-        """Why there are no rows, or why they are old; empty if all is well."""
+        """Why there are no rows, or why they are old; empty without a fault."""
 
     @property
     def notes(self) -> Sequence[SafeText]:

@@ -231,7 +231,7 @@ class EngineFleet:
         self.in_view: AbstractSet[Key] | None = None
         """It has no effect: the machine decides what it reads."""
         self.problem = SafeText("")
-        """Why there are no rows, or why they are old; empty if all is well."""
+        """Why there are no rows, or why they are old; empty without a fault."""
         self._name = safe_line(name[:_MOST_WORDS])
         self._login = login
         self._connect = connect

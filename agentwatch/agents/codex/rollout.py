@@ -668,7 +668,7 @@ class Prompts:
         self._has_events = False
         """Whether this version writes an event for each prompt."""
         self.is_notified = False
-        """Whether a subagent has ended in this turn: Codex tells the model so."""
+        """Whether Codex has told the model in this turn that a subagent has ended."""
 
     def is_new_event(self, text: str) -> bool:
         """Return whether the text of an event is a prompt that has not come as an item."""

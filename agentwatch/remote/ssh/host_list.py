@@ -330,7 +330,7 @@ class SshHost:
         self.in_view: AbstractSet[Key] | None = None
         """It has no effect: the machine decides what it reads."""
         self.problem = SafeText("")
-        """Why the rows are old, or why there are none; empty if all is well."""
+        """Why the rows are old, or why there are none; empty without a fault."""
         self.note = SafeText("")
         """The facts that are missing because the host has no agentwatch, or an older one."""
         self._sent: Rows = {}
