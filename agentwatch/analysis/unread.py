@@ -192,6 +192,12 @@ class Digest:
         return new_turns(self._session, self.since)
 
     @property
+    def open_failures(self) -> list[OpenFailure]:
+        """The failures still open, the newest first. A search that printed nothing is not one."""
+        no_match = self._episodes.no_match
+        return [each for each in self.failures.newest_first() if each.call.number not in no_match]
+
+    @property
     def changed_files(self) -> list[TouchedFile]:
         """The files that were changed, created or deleted, the last one first."""
         return [file for file in self._touched.newest_first() if file.is_changed]

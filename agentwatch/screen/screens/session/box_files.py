@@ -292,7 +292,7 @@ class VerdictList(BoxList[CallVerdict], HeadedView):
         self._session = session
         self._history = history
         self.second: ChangedFiles = ChangedFiles(session, state)
-        self.empty_words = SafeText(" no test run yet")
+        self.empty_words = SafeText(" no test run")
         if moment != state.moment:
             state.moment = moment
             self._wanted = None if moment is None else Place(_Moment(moment))

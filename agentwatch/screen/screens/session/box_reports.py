@@ -313,7 +313,7 @@ def _happened_rows(
     )
     episodes = digest.episodes
     listed = {each.last for each in episodes}
-    failures = [each for each in digest.failures.newest_first() if each.call.number not in listed]
+    failures = [each for each in digest.open_failures if each.call.number not in listed]
     yield from _section("Failures still open", failures, _failure)
     yield from _section(
         "Trouble", episodes, lambda each: _episode(each, digest.call(each.last)), _MOST_EPISODES

@@ -130,3 +130,15 @@ async def test_the_palette_names_each_tab(recording: Saver) -> None:
         await stage.until(lambda: stage.focus == "calls", "the calls")
         assert stage.calls.chosen is stage.feed.session.calls[0]
         assert not watch_screen(stage).is_earlier
+
+
+@pytest.mark.system
+async def test_the_first_tab_lists_the_failures_that_the_summary_counts() -> None:
+    """A search that printed nothing is a failed call, and no open failure in either of them."""
+    async with opened(bundled("failures"), (120, 40)) as stage:
+        await stage.shows("5 open")
+        assert stage.feed.session.calls[1].outcome == "failed"
+        await stage.press("i", "1")
+        await stage.shows("Failures still open")
+        rows = [line.split()[:2] for line in lines_of(focused(stage)) if line.startswith("✗ #")]
+        assert rows == [["✗", f"#{number}"] for number in (6, 5, 4, 3, 1)]
