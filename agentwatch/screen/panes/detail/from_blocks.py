@@ -56,6 +56,8 @@ from agentwatch.text.signs import SIGNS
 # A sequence with anything else in it stays visible as a control picture, as in safe text.
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
+_COLOURED_END = re.compile(r"\r((?:\x1b\[[0-9;]{0,40}m){1,100})\n")
+"""CR LF with a change of colours in between: on a terminal it ends a line too."""
 _ON = {
     1: Style(bold=True),
     2: Style(dim=True),
@@ -112,7 +114,7 @@ class ShellOutput(Output):
 def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple[Section, int]:
     """Return the first lines of a command's output as a section, and the number of lines left out.
     `style_name` is that of text without its own colours."""
-    text = printed(text)
+    text = printed(_COLOURED_END.sub(_line_end, text))
     if "\x1b[" not in text:
         lines, left_out = bounded(text, most)
         return Output(lines, style_name), left_out
@@ -120,6 +122,11 @@ def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple
     raw = text.rstrip("\n").split("\n")[: len(lines)]
     raw += [""] * (len(lines) - len(raw))
     return ShellOutput(lines, raw, style_name, ground), left_out
+
+
+def _line_end(found: re.Match[str]) -> str:
+    is_honoured = all(_picture(each) == "" for each in _SEQUENCE.finditer(found[1]))
+    return f"{found[1]}\n" if is_honoured else found[0]
 
 
 def _picture(found: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
 """Command output keeps its colours, and no other escape sequence has an effect."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.color import Color
 from rich.style import Style
@@ -127,6 +127,9 @@ def test_coloured_lines_wrap_and_are_limited() -> None:
 
 
 @PROPERTY
+@example(output=["a\r", "\x1b[31m", "\x1b[0m", "\n"])
+@example(output=["a\r", "\x1b[31m", "\x1b[8m", "\n"])
+@example(output=["a\r", "\x1b[31m", "\r\n"])
 @given(st.lists(st.sampled_from(["\x1b[31m", "\x1b[0m", "\x1b[8m", "\x1b[2J", *"a東\n\r\t\x1b", "\r\n"])))
 def test_any_output_is_safe(output: list[str]) -> None:
     """Any output is shown as its safe text without the sequences that are applied."""
