@@ -1,5 +1,4 @@
-"""The two lines at the top: the run with its counts, and what the agent does; and the to-do list below
-them."""
+"""The two lines at the top: the run with its counts, and what the agent does; and the to-do list below."""
 
 from __future__ import annotations
 
@@ -40,8 +39,8 @@ _LEAST = 10
 
 
 def machine_place(source: Source | None, width: int) -> tuple[SafeText, str]:
-    """Return where a session runs or is published, and the colour of the words; empty for neither. `source`
-    is None for no source. The words take at most a third of `width`, that of the header."""
+    """Return where a session runs or is published, in at most a third of `width`, and the colour of the
+    words; empty for neither."""
     if source is None:
         return SafeText(""), ""
     if source.elsewhere is not None:
@@ -65,7 +64,6 @@ def _host(elsewhere: Elsewhere, most: int) -> SafeText:
 
 
 def _published(publication: Publication, most: int) -> SafeText:
-    """Return the longest form that fits."""
     forms = [*map(safe_line, publication.forms())]
     if most >= _LEAST:
         forms.insert(-1, cut(forms[-2], most))
@@ -102,18 +100,16 @@ class Count(NamedTuple):
     asks: bool = False
     """Whether it counts the running calls that wait for the user."""
     key: str = ""
-    """The key that a click presses; empty for none."""
 
     @property
     def colour(self) -> str:
-        """The colour of the words; empty for those of less worth."""
+        """Empty for the words of less worth."""
         return _ASKS_COLOUR if self.asks else "" if self.outcome is None else COLOURS[self.outcome]
 
 
 class HeaderLine(Static):
-    """State and clock; agent and model, project, session, permission mode, key source; the counts. The counts
-    are the turn, the calls by outcome, the tokens, the context and the cost. `source` is None if that is not
-    shown."""
+    """State and clock; agent and model, project, session, permission mode, key source; the counts: turn,
+    calls by outcome, tokens, context and cost."""
 
     @dataclass
     class CountClicked(Message):
@@ -140,13 +136,13 @@ class HeaderLine(Static):
         is_preview: bool = False,
         is_read: bool = True,
     ) -> None:
-        """Show the state of the run at `now_ms`; redraw only if something changed.
+        """Show the state of the run; redraw only if something changed.
 
-        `now_ms` is None to hide the running clock. `as_of` returns how far the moment is behind the live one,
-        in a number of columns, and is empty at the live moment; it replaces the state, and the line has one
-        colour. If it `is_closed`, an earlier moment is before its end, not behind live. A preview contains
-        only the head and tail of a recording, so the counts are hidden. Unless all that the recording
-        contained when it was opened `is_read`, the state and the counts are not those of the newest moment.
+        `now_ms` is None to hide the running clock. `as_of` returns, in a number of columns, how far the
+        moment is behind the live one, which replaces the state. If it `is_closed`, an earlier moment is
+        before its end, not behind live. A preview contains only the head and tail of a recording, so the
+        counts are hidden. Until all that the recording contained when it was opened `is_read`, the state and
+        the counts are old.
         """
         outcome, width = session.outcome, self.size.width
         pausing = None if self._source is None else self._source.pausing
@@ -200,7 +196,6 @@ class HeaderLine(Static):
         self.update(Content.assemble(*pieces, " " if counts else ""), layout=False)
 
     def on_click(self, event: events.Click) -> None:
-        """Report a click on the number of calls with an outcome."""
         end = self.size.width - 1
         for count in reversed(self._counts):
             start = end - columns(count.words)
@@ -213,7 +208,7 @@ class HeaderLine(Static):
 
 def _fitting_counts(session: Session, room: int, asking: int = 0) -> list[Count]:
     """Return the turn, the number of calls and of each outcome, with signs instead of words if necessary.
-    Those that wait for the user are counted apart from those that run."""
+    Those that wait for the user (`asking`) are counted apart from those that run."""
     by_outcome = calls_by_outcome(session)
     total, *_ = count_words(by_outcome)
     by_outcome[Outcome.RUNNING] = by_outcome.get(Outcome.RUNNING, 0) - asking
@@ -240,7 +235,6 @@ def _with_figures(counts: list[Count], tokens: Tokens, room: int) -> list[Count]
 
 
 def _width(counts: list[Count]) -> int:
-    """Return the columns that counts take, with the dots between them and the blank after them."""
     return sum(columns(count.words) + 3 for count in counts) - 2 if counts else 0
 
 
@@ -249,24 +243,18 @@ def _facts_width(facts: Facts) -> int:
 
 
 class Facts(NamedTuple):
-    """The facts about a run that fit into the header."""
-
     groups: list[SafeText]
     """In the order in which they are shown; a rule precedes each."""
     project: int | None
-    """The number of the group with the project; None if it does not fit."""
     room: int
-    """The columns that are left."""
     is_complete: bool
-    """Every known fact fits."""
 
 
 def _fitting_facts(session: Session, room: int, context: int) -> Facts:
     """Return the facts that fit; a fact that is too long is skipped.
 
     The first to give way are the key source, the permission mode and the id; then the agent's version, its
-    name and the model. `context` is the columns of the size of the context; 0 if it is not shown. It weighs
-    more than the id, because a full context ends a session, and the id does not change.
+    name and the model. The `context` takes its columns first, because a full context ends a session.
     """
     whole = room
     run, agent = session.run, session.agent_name or session.run.format
@@ -298,7 +286,6 @@ def _fitting_facts(session: Session, room: int, context: int) -> Facts:
 
 
 def _with_folders(facts: Facts, run: Run) -> Facts:
-    """Return the facts with the folders that the project is in, if they fit."""
     folders, name = safe_line(_short(run.cwd) or ""), safe_line(last_name(_short(run.cwd) or ""))
     more = columns(folders) - columns(name)
     has_all = run.model and run.format and run.session_id and run.permission_mode and run.api_key_source
@@ -310,7 +297,7 @@ def _with_folders(facts: Facts, run: Run) -> Facts:
 
 
 def _asks(wait: Wait, now_ms: int | None, width: int) -> SafeText:
-    """Return that a session asks, and for how long: ` ! asks 0:14 · waits for your answer `."""
+    """Return for example ` ! asks 0:14 · waits for your answer `."""
     clock = wait.clock(now_ms)
     if left := countdown(wait.until_ms, now_ms):
         clock = f"(answers itself in {left})" if width >= _LEAST_FOR_COUNTDOWN else f"{left} left"
@@ -328,7 +315,6 @@ def _run_clock(session: Session, now_ms: int | None) -> str:
 
 
 def _short(cwd: str | None) -> str | None:
-    """Return a path with the user's home directory shortened to `~`."""
     home = os.path.expanduser("~")
     if cwd and home != "/" and (cwd == home or cwd.startswith(f"{home}/")):
         return f"~{cwd[len(home) :]}"
@@ -346,26 +332,22 @@ _MORE = 15
 
 
 class PlanView(Static):
-    """Shows the plan: the number of completed items and the current item. On a wide screen it shows all items
-    in up to three lines while an item is open."""
+    """Shows the number of completed items and the current item; on a wide screen, while an item is open, all
+    items in up to three lines."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(id="todo")
         self._session = session
         self._drawn: tuple[Entries, int] = ((), 0)
-        """The plan and the width in columns that were drawn last."""
 
     def show(self, session: Session) -> None:
-        """Show another moment of the same session."""
         self._session = session
         self.sync()
 
     def on_resize(self) -> None:
-        """Redraw the plan for the new width."""
         self.sync()
 
     def sync(self) -> None:
-        """Draw the plan if it has changed."""
         plan, width = self._session.plan, self.app.size.width
         if (plan, width) == self._drawn:
             return
@@ -385,7 +367,6 @@ def _count(plan: Entries) -> SafeText:
 
 
 def _line(plan: Entries, width: int, dim: str) -> Content:
-    """Return the count and the item in progress, or else the next pending one."""
     first = {entry.status: entry for entry in reversed(plan)}
     now = first.get(PlanStatus.IN_PROGRESS) or first.get(PlanStatus.PENDING)
     count = cut(_count(plan), width)
@@ -452,10 +433,9 @@ class StatusLine(Static):
         *,
         is_asking: bool = False,
     ) -> None:
-        """Show the status; redraw only if something changed. If `view`, the state of the view, is empty,
-        whether the recording is whole is shown. `left` is what is left of the work, the most important first,
-        each with the outcome whose colour it has; only those are shown for which there is room. If the agent
-        waits for an answer (`is_asking`), the status is highlighted."""
+        """Show the status; redraw only if something changed. Without `view`, the state of the view, whether
+        the recording is whole is shown. `left` is what is left of the work, the most important first, each
+        with the outcome whose colour it has."""
         dim = muted(self.app.current_theme)
         drawn = (words, view, integrity, *left, is_asking, self.size.width, dim)
         if drawn == self._drawn:
@@ -485,7 +465,6 @@ class StatusLine(Static):
 
 
 def _fitting(integrity: Integrity, room: int) -> SafeText:
-    """Return whether the recording is whole, in the longest form that fits."""
     if integrity.is_empty:
         return SafeText("")
     unknown = f" · {integrity.unknown:,} unknown" if integrity.unknown and integrity.is_known else ""
@@ -521,8 +500,8 @@ def elsewhere_words(elsewhere: Elsewhere | None) -> list[str]:
 
 
 def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *, below: int) -> SafeText:
-    """Return the state of the view for the status line, and what needs attention; usually empty. `below` is
-    the number of new lines below the viewport; 0 if the pane's border shows it."""
+    """Return the state of the view, and what needs attention; usually empty. `below` is the number of new
+    lines below the viewport; 0 if the pane's border shows it."""
     feed, playhead = moment.feed, moment.playhead
     words = elsewhere_words(source.elsewhere)
     if source.pausing is not None and source.pausing.rule:

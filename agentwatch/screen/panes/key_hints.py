@@ -1,6 +1,6 @@
 """The line at the bottom: the keys that work in the focused pane.
 
-Textual's footer is empty while the terminal does not have the focus, and shows fixed words for each key.
+Textual's footer is empty while the terminal does not have the focus.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ _PANES = {
 }
 """The bindings of each pane, the most important first; their words are the label of the first of a group."""
 _ALONE = frozenset(("home", "home-asks", "home-unseen", "home-empty", "home-demo"))
-"""The screens that have no other keys than their own."""
 _BARS = {
     "find": ("find-next find-previous", "find-back"),
     "filter": ("complete", "drop-filter"),
@@ -52,8 +51,6 @@ _GAP = 2
 
 
 class Hint(NamedTuple):
-    """A key, what it is for, and its first and last column in the line."""
-
     key: str
     label: SafeText
     words: SafeText
@@ -63,9 +60,8 @@ class Hint(NamedTuple):
 
 class KeyHints(Static):
     """Shows as many of the keys of the focused pane as fit; a click presses the key. `rebound` has the user's
-    own key bindings, by binding id. `pane` returns the name of the pane that has the focus, or had it last.
-    `back_to` is where going back leads in the end, such as `Sessions`; empty if it leads nowhere. `elsewhere`
-    is the other machine on which the session runs, whose files cannot be edited here."""
+    own keys, by binding id. `back_to` is where going back leads in the end, such as `Sessions`. `elsewhere`
+    is the machine on which the session runs, whose files cannot be edited here."""
 
     def __init__(
         self,
@@ -81,35 +77,28 @@ class KeyHints(Static):
         self._back_to = back_to
         self._left_out = () if elsewhere is None else ("open-file",)
         self._named = "", False, False, 0
-        """What `name_moment` has named."""
         self._drawn: list[Hint] = []
 
     def on_mount(self) -> None:
-        """Redraw the line whenever the focus moves."""
         self.screen.bindings_updated_signal.subscribe(self, self.show_pane)
 
     def on_resize(self) -> None:
-        """Show as many keys as fit now."""
         self.show_pane()
 
     def name_moment(self, pause: str, *, is_earlier: bool, is_closed: bool, failed: int) -> None:
         """Name the keys that move the moment, and the number of failures. `pause` is what the key that pauses
-        the moment does now; empty if it does nothing. `is_earlier` says whether an earlier moment than the
-        live one is shown. `is_closed` says whether the session cannot grow: it has an end instead of a live
-        moment."""
+        it does now; empty if nothing. A session that `is_closed` has an end instead of a live moment."""
         named = pause, is_earlier, is_closed, failed
         if named != self._named:
             self._named = named
             self.show_pane()
 
     def on_click(self, event: events.Click) -> None:
-        """Press the key that was clicked."""
         for hint in self._drawn:
             if hint.start <= event.x < hint.end:
                 self.app.simulate_key(hint.key)
 
     def show_pane(self, _: Screen[object] | None = None) -> None:
-        """Show the keys of the pane that has the focus now."""
         hints = self._fitting(list(self._hints()))
         if hints != self._drawn:
             self._drawn = hints

@@ -33,15 +33,13 @@ class Change(Enum):
 
     NONE = "none"
     FORWARD = "forward"
-    """The session that is shown has grown."""
     OTHER = "other"
     """Another session is shown: the moment has gone back, far forward, or to or from the live end."""
 
 
 class Moment:
-    """Moves the playhead of a session, and knows the feed whose session the screen shows. `feed` reads the
-    whole recording at full speed, and has not read anything yet. `replay` is None to show the live moment.
-    `asked` is None if the command line asks nothing."""
+    """Moves the playhead of a session, and knows the feed whose session the screen shows. `feed` has not read
+    anything yet. Without `replay`, the live moment is shown."""
 
     def __init__(
         self,
@@ -51,7 +49,6 @@ class Moment:
         asked: Asked | None = None,
     ) -> None:
         self.feed = feed
-        """The feed at the live moment."""
         self.history = History(feed, reader)
         self.playhead = Playhead(
             self.history.timeline,
@@ -60,7 +57,7 @@ class Moment:
             is_read=lambda: feed.backlog() < _READ_BYTES,
         )
         self.opening: Opening | None = None
-        """What the command line asked of the moment; None if it asked nothing, and nothing is replayed."""
+        """None if the command line asks nothing, and nothing is replayed."""
         if asked is not None or replay is not None:
             from agentwatch.analysis.moments import NOTHING_ASKED
             from agentwatch.screen.panes.opening import Opening
@@ -68,7 +65,6 @@ class Moment:
             is_replay = replay is not None
             self.opening = Opening(self.history, self.playhead, asked or NOTHING_ASKED, is_replay=is_replay)
         self.shown = feed if replay is None else self.history.at(0)
-        """The feed whose session is shown."""
         self.is_ready = True
         """Whether the moment can be moved; not while `shown` is only a preview of the recording."""
         self.is_sought = False
@@ -80,12 +76,10 @@ class Moment:
 
     @property
     def is_live(self) -> bool:
-        """Whether the live moment is shown."""
         return self.playhead.is_live
 
     @property
     def is_due(self) -> bool:
-        """Whether the moment was moved since the last tick."""
         is_shown = self.shown is self.feed if self.is_live else self.playhead.offset == self._offset
         return not is_shown
 
@@ -107,13 +101,12 @@ class Moment:
         return Change.FORWARD if has_grown else Change.NONE
 
     def reached(self) -> Feed:
-        """Return the feed of the moment to which the playhead was moved. The next tick reports it too."""
+        """Return the feed of the moment to which the playhead was moved; the next tick reports it too."""
         self.tick()
         self._is_reached = True
         return self.shown
 
     def go_to(self, offset: int) -> None:
-        """Go to the last line end at or before an offset."""
         self.playhead.seek(self.history.timeline.aligned(offset))
         self.is_sought = True
 
@@ -134,8 +127,7 @@ class Moment:
         return chosen
 
     def now_ms(self) -> int | None:
-        """Return the time that is shown, in milliseconds since the epoch; None if no time is known. In a
-        complete recording, it is the time of the last line."""
+        """Return the time that is shown; in a complete recording, that of the last line."""
         return live_ms(self.feed) if self.is_live else self.playhead.now_ms
 
     def step(self, direction: int) -> None:
@@ -166,8 +158,7 @@ def live_ms(feed: Feed) -> int | None:
 
 
 def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:
-    """Return the name of a moment: its time of day, or without a time its share of the bytes, `62 %`.
-    `offset` and `size`, what was read so far, are in bytes."""
+    """Return the name of a moment: its time of day, or its share of the bytes read so far, `62 %`."""
     return SafeText(f"{100 * offset // max(size, 1)} %" if at_ms is None else time_of_day(at_ms))
 
 
@@ -180,8 +171,7 @@ _GROWING = (Kind.ANSWER, Kind.REASONING)
 
 
 class Reach:
-    """Shows the moment of a match, and returns to the moment at which the search began. `show` shows a feed
-    in the panes at once, at a time in milliseconds since the epoch."""
+    """Shows the moment of a match, and returns to the moment at which the search began."""
 
     def __init__(
         self, moment: Moment, show: Callable[[Feed, int | None], None], on_moved: Callable[[], None]
@@ -190,20 +180,17 @@ class Reach:
         self._show = show
         self._on_moved = on_moved
         self._origin: tuple[int, bool] | None = None
-        """The moment at which the search began, and whether it was paused; None until a match has moved
-        it."""
+        """The moment at which the search began, and whether it was paused; None until a match moved it."""
         self._goal: int | None = None
-        """The moment to which the current match has moved; None if it has not."""
+        """The moment to which the current match has moved."""
         self._is_goal_live = False
 
     def begin(self) -> None:
-        """Begin a search at the present moment."""
         self._origin = self._goal = None
         self._catch_up()
 
     def words(self) -> SafeText:
-        """Return to which moment the current match has moved: `moved on to 14:03:07`. It is empty if the
-        match has not moved it, or if the user has moved it since."""
+        """Return for example `moved on to 14:03:07`; empty if the match has not moved the moment."""
         moment, goal = self._moment, self._goal
         if goal is None or moment.playhead.offset < goal or moment.is_live != self._is_goal_live:
             return SafeText("")
@@ -213,9 +200,9 @@ class Reach:
         return SafeText(f"moved on to {name}")
 
     def show(self, search: Search, match: Match, *, returns: bool) -> None:
-        """Show a match, if it lies after the moment, at the first moment at which it is complete. `returns`
-        says that a match of an earlier query has moved the moment for nothing: the moment at which the search
-        began is shown again if the match is there."""
+        """Show a match that lies after the moment at the first moment at which it is complete. With
+        `returns`, a match of an earlier query has moved the moment for nothing: return if the match is
+        there."""
         moment, origin = self._moment, self._origin if returns else None
         self._goal = None
         self._catch_up()
@@ -245,7 +232,6 @@ class Reach:
             self._go_on(goal)
 
     def back(self) -> None:
-        """Return to the moment at which the search began, if a match has moved it."""
         origin, self._origin = self._origin, None
         if origin is not None:
             offset, is_paused = origin
@@ -272,9 +258,8 @@ class Reach:
 
 
 def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: Match) -> int:
-    """Return the first moment at which a match of the newest session is complete. A text that comes in
-    several lines is complete when the next entry begins. It is a number of bytes; the live moment for a text
-    that may still grow."""
+    """Return the first moment at which a match of the newest session is complete: a text that comes in
+    several lines is, when the next entry begins. It is the live moment for a text that may still grow."""
     offsets, entry = session.transcript.offsets, session.transcript[match.entry]
     begin, call = timeline.after(offsets[match.entry]), entry.call
     if call is None:
@@ -290,7 +275,6 @@ def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: 
 
 
 def _is_shown(session: Session, search: Search, match: Match) -> bool:
-    """Return whether a match of the newest session is complete in the session at an earlier moment."""
     query: Query = search.query
     if match.entry >= len(session.transcript):
         return False
@@ -305,5 +289,4 @@ def _is_shown(session: Session, search: Search, match: Match) -> bool:
 
 
 def _lasting(call: Call) -> str:
-    """Return what a search finds of a call without its outcome."""
     return "\n".join((safe_line(call.tool), target(call), safe_line(call.call_id)))

@@ -1,7 +1,5 @@
-"""What the command line asks of the moment: where to open, which part to replay, and where to pause.
-
-It is imported only if the command line asks for something.
-"""
+"""What the command line asks of the moment, imported only if it asks: where to open, which part to replay,
+and where to pause."""
 
 from __future__ import annotations
 
@@ -16,13 +14,11 @@ from agentwatch.text.safe import SafeText, safe_line
 
 
 class Opening:
-    """Finds the moments that the command line names, as soon as the recording is read that far. Until then a
+    """Finds the moments that the command line names, as soon as the recording is read that far; until then a
     replay shows the start. If the user moves the moment first, the session stays there."""
 
     def __init__(self, history: History, playhead: Playhead, asked: Asked, *, is_replay: bool) -> None:
-        """Hold the playhead of a replay that does not begin at the start."""
         self.bookmarks: Bookmarks | None = None
-        """The bookmarks of the recording; None until they are read."""
         self._history, self._playhead = history, playhead
         self.is_replay = is_replay
         self._begin, self._until, pauses_on = asked
@@ -34,9 +30,7 @@ class Opening:
             ]
 
     def advance(self, *, is_moved: bool) -> tuple[int, int | None] | None:
-        """Find the moments of the command line, if they are known now. If the user has moved the moment
-        (`is_moved`), it does not go to its beginning. Return the moment to show, and the number of a call to
-        select or None; None to stay."""
+        """Return the moment to show, and the number of a call to select or None; None to stay."""
         if is_moved:
             self._begin = None
         found = None
@@ -85,7 +79,6 @@ class Opening:
         return self.bookmarks.by_name()
 
     def _failure(self, start: int, end: int) -> int | None:
-        """Return the first moment after `start`, up to `end`, at which a call failed; None without one."""
         call = next_failure(self._history.feed.session, start, end)
         if call is None:
             return None
@@ -93,7 +86,6 @@ class Opening:
         return end_of(call)
 
     def _bookmark(self, start: int, end: int) -> int | None:
-        """Return the first bookmark after `start`, up to `end`; None without one."""
         bookmark = None if self.bookmarks is None else self.bookmarks.next(start)
         if bookmark is None or bookmark.offset > end:
             return None

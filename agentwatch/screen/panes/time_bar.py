@@ -43,14 +43,11 @@ class Ends(NamedTuple):
     left: Spans
     right: Spans
     start: int
-    """The column of the bar's first cell."""
     width: int
-    """The number of cells."""
     places: tuple[tuple[int, int, int], ...] = ()
     """For each verdict of the ribbon: its first column, the column after it, and its index."""
 
     def verdict_at(self, x: int) -> int | None:
-        """Return the index of the verdict in a column; None in other columns."""
         return next((index for start, end, index in self.places if start <= x < end), None)
 
 
@@ -58,21 +55,18 @@ NO_ENDS = Ends([], [], 0, 1)
 
 
 class EndWords(NamedTuple):
-    """What the ends of the row say."""
-
     begin: SafeText
     """The time of the first line; empty if the recording has no times."""
     end: SafeText
     """The time of the last line, or `end` without times; `live` while the session may grow."""
     speed: SafeText
     percent: int
-    """The share of the session before the moment."""
 
 
 def ends(width: int, words: EndWords, verdicts: Sequence[CallVerdict], moment: int) -> Ends:
-    """Return the ends of a row of `width` columns. A narrow row shows the share of the session instead of its
-    times and its test runs. The bar is as wide as the row allows, and its width depends on nothing that
-    changes while the session is shown. The newest test run is the last; those after `moment` are dimmed."""
+    """Return the ends of a row. A narrow row shows the share of the session instead of its times and its test
+    runs. The width of the bar depends on nothing that changes while the session is shown. Test runs after
+    `moment` are dimmed."""
     if width < _LEAST_WITH_TIMES:
         right = SafeText(f"{words.speed:>{_SPEED}}{f'{words.percent} %':>{_PERCENT}} ")
         return Ends([(SafeText(" "), "label")], [(right, "playhead")], 2, max(width - len(right) - 3, 1))
@@ -112,7 +106,7 @@ def _ribbon(
 
 
 def clock_words(epoch_ms: int | None) -> SafeText:
-    """Return a time in the user's time zone without its seconds, `14:03`; empty if it is unknown."""
+    """Return for example `14:03`, in the user's time zone; empty if it is unknown."""
     return SafeText("" if epoch_ms is None else time_of_day(epoch_ms)[:5])
 
 
@@ -145,8 +139,7 @@ class TimeBar(Widget):
 
     @dataclass
     class Sought(Message):
-        """Posted when the user clicks or drags to a moment. `offset` is the moment, as a number of bytes of
-        the recording."""
+        """Posted when the user clicks or drags to a moment."""
 
         offset: int
 
@@ -155,7 +148,6 @@ class TimeBar(Widget):
         """Posted when a verdict in the ribbon is clicked."""
 
         number: int
-        """The number of the call."""
 
     def __init__(self) -> None:
         super().__init__(id="time-bar")
@@ -192,9 +184,9 @@ class TimeBar(Widget):
         """Show a moment of a session; redraw only if something changed.
 
         `session` is the whole session, not that of the moment, which is a number of bytes of the recording.
-        `words` are the speed and the direction: `×4 ▶`, `◀ ×8`, `‖`; empty if nothing is played. `at_ms` is
-        the recorded time that is shown: in a silence it passes while the moment stays. None is the time of
-        the moment's last line. More `alarms`, hits of rules and acts in words, may be appended later.
+        `words` are the speed and the direction: `×4 ▶`. `at_ms` is the recorded time that is shown: in a
+        silence it passes while the moment stays. None is the time of the moment's last line. `alarms` may
+        grow later.
         """
         if (session, timeline) != (self._session, self._timeline):
             self._session, self._timeline = session, timeline
@@ -210,7 +202,6 @@ class TimeBar(Widget):
         return self._sought is not None
 
     def render_line(self, y: int) -> Strip:
-        """Return the row."""
         del y
         if not self._cells:
             return Strip.blank(self.size.width, self.rich_style)
@@ -219,16 +210,13 @@ class TimeBar(Widget):
         return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
 
     def notify_style_update(self) -> None:
-        """Discard the styles of the old stylesheet."""
         super().notify_style_update()
         self.line_style.forget()
 
     def on_resize(self) -> None:
-        """Lay the bar out for the new width."""
         self._update()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Seek to the moment below the mouse, and follow it until the left button is released."""
         verdict = self._ends.verdict_at(event.x)
         if verdict is not None and verdict < len(self._verdicts):
             self.post_message(self.VerdictChosen(self._verdicts[verdict].number))
@@ -240,16 +228,13 @@ class TimeBar(Widget):
         self._point(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Show the time below the mouse; seek to it while the button is pressed."""
         self._point(event.x)
 
     def on_mouse_up(self) -> None:
-        """End a drag."""
         self._sought = None
         self.release_mouse()
 
     def on_leave(self) -> None:
-        """Show the speed again in place of the time below the mouse."""
         self._pointed = None
         self._update()
 
@@ -309,7 +294,6 @@ class TimeBar(Widget):
         yield SafeText("▕"), "frame"
 
     def _right(self) -> Spans:
-        """Return what is at the right of the bar: the end, ribbon and speed, or the time below the mouse."""
         row, bar = self._ends, self._bar
         if self._pointed is None or bar is None:
             return row.right
@@ -334,8 +318,7 @@ def _style(cell: Cell, *, is_pointed: bool) -> str:
 
 
 def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeText:
-    """Return the speed and the direction of a playhead: `×4 ▶`, `◀ ×8`, `‖`, or `‖ ×4` for a pause at ×4.
-    `speed` is recorded seconds per second."""
+    """Return for example `×4 ▶`, `◀ ×8`, `‖`, or `‖ ×4` for a pause at ×4."""
     if is_paused:
         return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")
     return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")

@@ -1,7 +1,6 @@
 """The calls that are listed: those that match the filter, by time or by duration.
 
-The rows for a new filter or order are built one time slice at a time, while the old rows stay visible. The
-new rows replace the old ones once they are complete.
+The rows for a new filter or order are built in time slices, while the old rows stay visible.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ class Row(NamedTuple):
 
     @property
     def is_fold(self) -> bool:
-        """Whether the row contains several calls."""
         return self.last > self.first
 
 
@@ -67,14 +65,12 @@ class RowList:
         return Row(self.firsts[y], self._lasts[y], bool(flags & 1), bool(flags & 2), self._folds[y])
 
     def append(self, row: Row) -> None:
-        """Append a row."""
         self.firsts.append(row.first)
         self._lasts.append(row.last)
         self._folds.append(row.fold)
         self._flags.append(row.is_same | row.is_open << 1)
 
     def prefix(self, length: int) -> RowList:
-        """Return a list of the first `length` rows."""
         prefix = RowList()
         prefix.firsts, prefix._lasts = self.firsts[:length], self._lasts[:length]
         prefix._folds, prefix._flags = self._folds[:length], self._flags[:length]
@@ -85,7 +81,6 @@ class RowList:
         return sum(self._lasts) - sum(self.firsts) + self._folds.count(-1)
 
     def replace(self, top: int, end: int, rows: list[Row]) -> None:
-        """Replace the rows from `top` up to `end`."""
         self.firsts[top:end] = array("I", [row.first for row in rows])
         self._lasts[top:end] = array("I", [row.last for row in rows])
         self._folds[top:end] = array("i", [row.fold for row in rows])
@@ -98,15 +93,11 @@ class RowList:
 
 _LEAST_READS = 3
 CALLS_PER_CLOCK_CHECK = 256
-"""The clock is checked once per this number of calls while rows are built for a limited time.
-
-With a filter it is checked for each call: a rule may read what the call printed, which takes up to 1 ms.
-"""
+"""With a filter it is checked for each call: a rule may read what was printed, which takes up to 1 ms."""
 
 
 class RowsByTime:
-    """Calls in the order in which they appeared; repeated calls and runs of reads are folded. Without
-    `matches`, all calls have rows."""
+    """Calls in the order in which they appeared; repeated calls and runs of reads are folded."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
         self.shown = 0
@@ -116,8 +107,7 @@ class RowsByTime:
         self._rows = RowList()
 
     def prefix(self, calls: Sequence[Call], matches: Matches | None) -> RowsByTime:
-        """Return the rows of an earlier moment of the same session. `update` must be called for those of the
-        `calls` that were in another state then."""
+        """Return the rows of an earlier moment; `update` must be called for those that differed then."""
         prefix, count = RowsByTime(calls, matches), min(len(calls), self._taken)
         end = bisect_left(self._rows.firsts, count)
         top = end and self._unit(end - 1)[0]
@@ -136,8 +126,7 @@ class RowsByTime:
         return self._rows[y]
 
     def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
-        """Add rows for the remaining calls for about `seconds` (None: all); return whether all are added. It
-        stops at the call with the index `end`."""
+        """Add rows up to the call with the index `end` for about `seconds`; return whether all are added."""
         until = inf if seconds is None else perf_counter() + seconds
         for index in range(self._taken, len(self._calls) if end is None else end):
             self._taken += 1
@@ -154,8 +143,7 @@ class RowsByTime:
                 self._place(index, self._matches is None or self._matches(self._calls[index]))
 
     def row_of(self, index: int, *, is_whole: bool = False) -> int | None:
-        """Return the row that contains a call; None if the filter hides it. With `is_whole`, the row is the
-        first of the fold, even if the fold is open and the call has its own row."""
+        """Return the row of a call, or with `is_whole` that of its fold; None if the filter hides it."""
         at = bisect_right(self._rows.firsts, index) - 1
         if at < 0 or self._rows[at].last < index:
             return None
@@ -175,7 +163,6 @@ class RowsByTime:
         return "│" if above and below else "└" if above else "┌" if below else " "
 
     def _are_one_step(self, y: int) -> bool:
-        """Return whether a row and the next one belong to the same step of the model."""
         if not 0 <= y < len(self._rows) - 1:
             return False
         one, other = self._calls[self._rows[y].last], self._calls[self._rows[y + 1].first]
@@ -191,10 +178,7 @@ class RowsByTime:
             self.shown += 1
 
     def _unit(self, y: int) -> tuple[int, int, Row]:
-        """Return the first row of the fold that contains row `y`, the end of its rows, and the fold itself.
-
-        A row that is in no fold is returned alone.
-        """
+        """Return the first row of the fold that contains row `y`, the end of its rows, and the fold."""
         row = self._rows[y]
         if row.fold >= 0:
             y = bisect_left(self._rows.firsts, row.fold)
@@ -250,7 +234,6 @@ class RowsByTime:
 
 
 def _rows_of(first: int, last: int, is_same: bool, is_open: bool) -> list[Row]:
-    """Return the rows of consecutive calls of one kind."""
     if last == first or (not is_same and last - first + 1 < _LEAST_READS):
         return [Row(index, index) for index in range(first, last + 1)]
     inner = [Row(index, index, fold=first) for index in range(first, last + 1)] if is_open else []
@@ -274,8 +257,7 @@ def _sameness(call: Call) -> tuple[object, ...]:
 
 
 class RowsByDuration:
-    """One row per call: running calls first, then the slowest first, then calls of unknown duration. Without
-    `matches`, all calls have rows."""
+    """One row per call: running calls first, then the slowest first, then calls of unknown duration."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
         self._calls = calls
@@ -287,7 +269,6 @@ class RowsByDuration:
         """Calls that changed before the first sort was complete."""
 
     def prefix(self, calls: Sequence[Call], matches: Matches | None) -> RowsByDuration:
-        """Return the rows of an earlier moment, as `RowsByTime` does."""
         prefix, count = RowsByDuration(calls, matches), min(len(calls), len(self._keys))
         prefix._keys, prefix._is_sorted = self._keys[:count], self._is_sorted
         prefix._order = [index for index in self._order if index < count]
@@ -296,7 +277,6 @@ class RowsByDuration:
 
     @property
     def shown(self) -> int:
-        """The number of calls that the rows contain."""
         return len(self._order)
 
     def __len__(self) -> int:
@@ -306,7 +286,6 @@ class RowsByDuration:
         return Row(self._order[y], self._order[y])
 
     def fill(self, seconds: float | None = None, end: int | None = None) -> bool:
-        """Add rows for the remaining calls, as `RowsByTime` does."""
         until = inf if seconds is None else perf_counter() + seconds
         for index in range(len(self._keys), len(self._calls) if end is None else end):
             self._keys.append(_slowness(self._calls[index]))
@@ -325,7 +304,6 @@ class RowsByDuration:
         return is_full
 
     def update(self, changed: Iterable[int]) -> None:
-        """Update the rows of changed calls; calls that have not been added yet are ignored."""
         if not self._is_sorted:
             self._changed.update(changed)
             return
@@ -338,18 +316,15 @@ class RowsByDuration:
                     insort(self._order, index, key=self._key)
 
     def row_of(self, index: int, *, is_whole: bool = False) -> int | None:
-        """Return the row that contains a call; None if the filter hides it."""
         del is_whole
         at = bisect_left(self._order, self._key(index), key=self._key) if index < len(self._keys) else -1
         return at if 0 <= at < len(self._order) and self._order[at] == index else None
 
     def toggle(self, y: int) -> bool:
-        """Return False: no row contains several calls."""
         del y
         return False
 
     def group_mark(self, y: int) -> str:
-        """Return a blank: calls of one model step are not adjacent in this order."""
         del y
         return " "
 
@@ -379,33 +354,26 @@ class CallList:
     def __init__(self, session: Session, facts: CallFacts) -> None:
         self._session = session
         self.facts = facts
-        """What filters use of the calls."""
         self._changes = CallChanges(session)
         self._rows: Rows = RowsByTime(session.calls)
         self._next: Rows | None = None
         self._requested = ("", False)
         self.filter = ""
-        """The filter of the rows that are shown."""
         self.is_by_duration = False
-        """Whether the rows that are shown are ordered by duration."""
         self.strip = TimeStrip()
         self.tools: dict[str, int] = {}
         """The tools, each with the number of its first call; at most 500."""
         self.tool_width = 0
-        """The width of the longest of their names, as they are shown."""
         self.revision = 0
         """Grows with each change of a call."""
         self._parents: dict[int, int] = {}
         """The numbers of the calls that started subagents, and the first call of each subagent."""
         self._failed: dict[int, None] = {}
-        """The indices of the failed calls."""
 
     def shows(self, session: Session) -> bool:
-        """Return whether the list is that of a session."""
         return self._session is session
 
     def at(self, session: Session) -> CallList:
-        """Return the list at an earlier moment of the same session, with the same filter and order."""
         from agentwatch.rules.calls.filter import usable_filter
 
         calls, count = session.calls, min(len(session.calls), self._changes.count)
@@ -430,22 +398,18 @@ class CallList:
 
     @property
     def rows(self) -> Rows:
-        """The rows that are shown."""
         return self._rows
 
     @property
     def requested(self) -> tuple[str, bool]:
-        """The filter that was requested last, and whether an order by duration was."""
         return self._requested
 
     @property
     def requested_filter(self) -> str:
-        """The filter that was requested last; its rows may not be shown yet."""
         return self._requested[0]
 
     @property
     def count(self) -> int:
-        """The number of calls of the session, shown or not."""
         return len(self._session.calls)
 
     def sync(self) -> bool:
@@ -492,14 +456,12 @@ class CallList:
             self.tool_width = max(self.tool_width, columns(shown_tool(call.tool)))
 
     def title(self, name: str) -> SafeText:
-        """Return `name` with the order, if it is not by time, and the number of hidden calls."""
         order = " · slowest first" if self.is_by_duration else ""
         hidden = f' · {self.count - self._rows.shown:,} hidden by "{self.filter}"' if self.filter else ""
         return safe_line(name + order + hidden)
 
     def request(self, words: str | None = None, *, by_duration: bool | None = None) -> RuleError | None:
-        """Request another filter or order; `build` builds the rows. `words` are used up to the first mistake.
-        None keeps what was requested last. Return what is wrong with the words."""
+        """Request another filter or order, which `build` builds; return what is wrong with the words."""
         from agentwatch.rules.calls.filter import usable_filter
 
         before = self._requested
@@ -521,11 +483,9 @@ class CallList:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether requested rows are still being built."""
         return self._next is not None
 
     def calls_of(self, row: Row) -> Sequence[Call]:
-        """Return the calls that a row contains."""
         return CallOrder(self._session.calls, range(row.first, row.last + 1))
 
     def call(self, number: int) -> Call | None:
@@ -537,16 +497,13 @@ class CallList:
         return self._session.calls[self._rows[y].last]
 
     def delegating(self) -> Sequence[Call]:
-        """Return the calls whose subagents made calls, in order."""
         return CallOrder(self._session.calls, (number - 1 for number in sorted(self._parents)))
 
     def failures(self) -> list[int]:
-        """Return the numbers of the failed calls that are shown."""
         return [index + 1 for index in sorted(self._failed) if self._rows.row_of(index) is not None]
 
     def ranked_failures(self, seconds: float) -> list[RankedFailure]:
-        """Return the calls that are shown and failed, or whose tests failed; those that matter most first.
-        `seconds` is the approximate time limit for reading what was tried again."""
+        """Return the calls that are shown and failed, or whose tests failed; those that matter most first."""
         from agentwatch.analysis.episodes import ranked_failures
 
         episodes, until = self.facts.episodes, perf_counter() + seconds
@@ -559,10 +516,7 @@ class CallList:
         return ranked_failures(self._session, failed, episodes)
 
     def open_failures(self) -> list[Call]:
-        """Return the failed calls that were not tried again, the newest last, also those that are not shown.
-
-        Only calls that `episodes` has read count as tried again.
-        """
+        """Return the failed calls, shown or not, that were not tried again as far as `episodes` has read."""
         from agentwatch.analysis.episodes import Rank, ranked_failures
 
         failed = [index + 1 for index in sorted(self._failed)[-_MOST_RANKED:]]
@@ -598,7 +552,6 @@ class TimeStrip:
         """
 
     def prefix(self, calls: int) -> TimeStrip:
-        """Return the strip of the first calls."""
         prefix = TimeStrip()
         for run, (timed, compared) in self._firsts.items():
             if timed <= calls:
@@ -607,7 +560,6 @@ class TimeStrip:
         return prefix
 
     def add(self, call: Call) -> None:
-        """Compare the two clocks by the times of a new or changed call."""
         for at_ms, place in ((call.started_ms, call.started), (call.ended_ms, call.ended)):
             if at_ms is not None and self._ahead_ms.get(call.run) is None:
                 seen_ms = None if place is None else place.seen_ms
@@ -617,8 +569,7 @@ class TimeStrip:
 
     def scales(self, calls: Iterable[Call], now_ms: int | None) -> Scales:
         """Return the scale of each run, from the beginning of its first call to the end of its last one.
-        While one of the calls is running, the duration grows in steps of a half, so that the bars rarely
-        move. Running calls end at `now_ms`."""
+        While a call is running, the duration grows in steps of a half, so that the bars rarely move."""
         extents: Scales = {}
         growing = set()
         for call in calls:
@@ -635,8 +586,7 @@ class TimeStrip:
         return extents
 
     def bar(self, calls: Sequence[Call], width: int, scales: Scales, now_ms: int | None) -> SafeText:
-        """Return the bar of one or more calls of the same run. A call whose end is unknown is drawn only
-        where it began. Running calls end at `now_ms`."""
+        """Return the bar of calls of one run; if its end is unknown, a call is drawn only where it began."""
         scale = scales.get(calls[0].run)
         if scale is None:
             return SafeText(" " * width)
@@ -665,10 +615,8 @@ class TimeStrip:
         return begin_ms, begin_ms if end_ms is None else end_ms
 
     def _time_ms(self, number: int, at_ms: int | None, place: Place | None) -> int | None:
-        """Return a time by the agent's clock if the agent gave it or the clocks can be compared.
-
-        In a run without any time by the agent, it is a time by agentwatch's clock.
-        """
+        """Return a time by the agent's clock if the clocks can be compared, or if the run has none of its
+        times by agentwatch's clock."""
         if at_ms is not None or place is None or place.seen_ms is None:
             return at_ms
         if number not in self._ahead_ms:
@@ -707,17 +655,14 @@ class NewFailures:
     """Finds failures among the calls that end after a moment."""
 
     def __init__(self, feed: Feed, moment: int) -> None:
-        """Watch the session of a feed from a moment on: a number of bytes of the recording."""
         self._session = feed.session
         self._history = moment
         self._ended = 0
 
     def go_on(self, feed: Feed) -> None:
-        """Watch a feed at another moment of the same session; what comes after it is new."""
         self._session, self._history = feed.session, min(self._history, feed.offset)
 
     def newest(self) -> Call | None:
-        """Return the last call that failed since the previous check; None if no call failed."""
         ended = self._session.ended_calls
         first, self._ended = self._ended, len(ended)
         for index in range(len(ended) - 1, first - 1, -1):

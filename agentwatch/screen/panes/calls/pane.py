@@ -66,7 +66,6 @@ def gap(room: int) -> int:
 
 
 def short_note(call: Call) -> SafeText:
-    """Return the outcome, the reason of a failure, or what else is known: `exit 1`, `+8 −3`, `54 lines`."""
     if call.outcome is Outcome.FAILED and call.exit_code:
         return SafeText(f"exit {call.exit_code}")
     note = shown_note(call)
@@ -74,7 +73,6 @@ def short_note(call: Call) -> SafeText:
 
 
 def note_of(calls: Sequence[Call]) -> SafeText:
-    """Return the note of a row; for several calls, the sum of their changed lines."""
     call = calls[-1]
     if len(calls) == 1:
         return short_note(call)
@@ -88,9 +86,8 @@ def note_of(calls: Sequence[Call]) -> SafeText:
 
 
 def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool) -> SafeText:
-    """Return as much of a note as fits beside the target; empty if the target needs the room. `name_width` is
-    what the whole target needs, and `room` what both share with a gap, in columns. `is_urgent` says whether
-    the note matters more than the end of a long target."""
+    """Return as much of a note as fits beside a target of `name_width` in `room` columns; empty if the target
+    needs the room, unless the note matters more (`is_urgent`)."""
     if columns(note) <= _WORD:
         least = _NEAR_A_WORD if is_urgent else max(_LEAST_TARGET, room - _MOST_COLUMNS)
         return note if room - columns(note) - gap(room) >= min(name_width, least) else SafeText("")
@@ -99,9 +96,8 @@ def fitting_note(note: SafeText, name_width: int, room: int, *, is_urgent: bool)
 
 
 def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
-    """Return a verdict with its sign, in the longest form that fits beside the target; empty if none does.
-    The longest form has the source: `✗ 1 failed, 4 passed (pattern)`. It is shown only beside a whole target.
-    `name_width` is what the whole target needs, and `room` what both share with a gap, in columns."""
+    """Return a verdict in the longest form that fits beside the target; empty if none does. The longest form
+    has the source, and is shown only beside a whole target: `✗ 1 failed, 4 passed (pattern)`."""
     whole = SafeText(_lead(verdict) + verdict.words_and_source)
     if room - columns(whole) - gap(room) >= max(name_width, _LEAST_WITH_SOURCE):
         return whole
@@ -114,9 +110,7 @@ def fitting_verdict(verdict: Verdict, name_width: int, room: int) -> SafeText:
 def fitting_result(
     calls: Sequence[Call], verdict: Verdict | None, name_width: int, room: int, *, is_fold: bool = False
 ) -> tuple[SafeText, str]:
-    """Return as much of the result of a row as fits beside its target, and the name of its style. `verdict`
-    is None if the last call has none, or if it is not known yet. `name_width` is what the whole target needs,
-    and `room` what both share with a gap, in columns. `is_fold` says whether the row folds several calls."""
+    """Return as much of the result of a row as fits beside its target, and the name of its style."""
     call = calls[-1]
     if verdict is not None and (words := fitting_verdict(verdict, name_width, room)):
         style = "failed" if verdict.is_red else "succeeded" if verdict.is_green else "unfinished"
@@ -146,8 +140,7 @@ _ADDRESS = re.compile(r"\A[a-z]{1,20}+://\S{1,2000}+$")
 
 
 def fitting_target(call: Call, width: int, near: Callable[[], Sequence[SafeText]]) -> SafeText:
-    """Return the target of a call in at most `width` columns. `width` is in columns, at least 1. `near`
-    returns the targets from which a cut target has to differ."""
+    """Return the target of a call in `width` columns; a cut target differs from those that `near` returns."""
     shown = shown_target(call)
     if columns(shown) <= width:
         return shown
@@ -161,9 +154,8 @@ def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: 
     """Return a target in at most `width` columns, cut so that it differs from the targets near it.
 
     A path loses folders from its middle, other targets lose their end. If the cut hides what differs, what
-    the target shares with a near one is cut out instead: `pytest tests/unit/test_a.py` near
-    `pytest tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program. `width` is
-    in columns, at least 1. `is_path` says whether the target is a path or an address.
+    the target shares with a near one is cut out instead: `pytest tests/unit/test_a.py` near `pytest
+    tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program.
     """
     if columns(text) <= width:
         return text
@@ -189,7 +181,6 @@ def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: 
 
 
 def _shared(one: str, other: str) -> int:
-    """Return the length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
 
@@ -216,11 +207,10 @@ _MOST_WANTED = 256
 
 
 class VerdictCache:
-    """Returns the verdicts that are known, and reads the others after the frame that wanted them.
+    """Returns the verdicts that are known, and reads those that a frame wanted after it, for 4 ms at a time.
 
-    Reading the output of a call takes 0.1 ms, of a line of 1 MiB 4 ms. A frame is therefore drawn without the
-    verdicts that are not known yet. They are read for 4 ms at a time between frames. `redraw` is called when
-    wanted verdicts have become known.
+    Reading the output of a call takes 0.1 ms, of a line of 1 MiB 4 ms. `redraw` is called when wanted
+    verdicts have become known.
     """
 
     def __init__(self, feed: Feed, widget: Widget, redraw: Callable[[], object]) -> None:
@@ -228,12 +218,12 @@ class VerdictCache:
         self._widget = widget
         self._redraw = redraw
         self._known: dict[int, Verdict | None] = {}
-        """By the number of the call. A call that has ended does not change."""
+        """By the number of the call."""
         self._wanted: dict[int, Call] = {}
         self._is_reading = False
 
     def get(self, call: Call) -> Verdict | None:
-        """Return the verdict on a call; None without a verdict, and until it is known."""
+        """Return the verdict on a call; None without one, and until it is known."""
         if call.kind is not ToolKind.EXECUTE or call.ended is None:
             return None
         if call.number not in self._known:
@@ -242,7 +232,6 @@ class VerdictCache:
         return self._known[call.number]
 
     def read(self) -> None:
-        """Read wanted verdicts for 4 ms, the last first; continue after the next frame if any are left."""
         from agentwatch.analysis.verdict_history import call_verdict
 
         until = perf_counter() + _READ_SECONDS
@@ -290,7 +279,7 @@ _NEIGHBOURS = 2
 
 
 class Layout(NamedTuple):
-    """The widths of the columns in a pane of a certain width; 0 for a column that is not shown."""
+    """The widths of the columns; 0 for a column that is not shown."""
 
     number: int
     tool: int
@@ -311,17 +300,13 @@ class CallRenderer:
         self._verdicts = verdicts
         self._scales: Scales = {}
         self._scaled: tuple[object, ...] = ()
-        """What the scales were computed from."""
         self.waits: Waits = NO_WAITS
-        """The calls that wait for the user."""
 
     def show(self, listed: CallList) -> None:
-        """Draw the rows of another moment of the same session."""
         self._list = listed
 
     def render(self, y: int, width: int, now_ms: int | None) -> Strip:
-        """Return a row; it is exactly `width` columns wide unless the pane is very narrow. Without `now_ms`,
-        running clocks are unknown."""
+        """Return a row; it is exactly `width` columns wide unless the pane is very narrow."""
         row = self._list.rows[y]
         calls = self._list.calls_of(row)
         call = calls[-1]
@@ -364,7 +349,6 @@ class CallRenderer:
         return [(SafeText(words), "muted")]
 
     def layout(self, width: int) -> Layout:
-        """Return the widths of the columns in a pane of `width` columns."""
         digits = len(str(self._list.count)) if self._has_numbers else _UNKNOWN_DIGITS
         number = digits + 1 if width >= _LEAST_FOR_NUMBER else 0
         strip = 0 if width < _LEAST_FOR_STRIP else min(max(width // 7, _STRIP[0]), _STRIP[1])
@@ -373,7 +357,6 @@ class CallRenderer:
         return Layout(number, tool, name, strip)
 
     def scales(self, now_ms: int | None) -> Scales:
-        """Return the scales of the time strip for the rows in view."""
         rows, view = self._list.rows, rows_in_view(self._pane)
         basis = (id(rows), len(rows), self._list.revision, view, now_ms)
         if basis != self._scaled:
@@ -390,10 +373,11 @@ class CallRenderer:
     def _target_and_result(
         self, y: int, row: Row, calls: Sequence[Call], room: int
     ) -> tuple[SafeText, SafeText, str]:
-        """Return the target of a row, its result and the style of the result.
+        """Return the target of a row, its result and the style of the result, which fit together in `room`
+        columns.
 
-        Both fit together in `room` columns, with a gap between them. The result is empty if there is none,
-        or if the target needs the room. A call without a target shows its result in its place.
+        The result is empty if the target needs the room. A call without a target shows its result in its
+        place.
         """
         call = calls[-1]
         lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
@@ -414,14 +398,12 @@ class CallRenderer:
         return SafeText(f"{lead}{shown}{end}"), result, style
 
     def _targets_near(self, y: int, call: Call) -> list[SafeText]:
-        """Return the targets of the neighbouring rows of the same tool."""
         first, last = max(y - _NEIGHBOURS, 0), min(y + _NEIGHBOURS, len(self._list.rows) - 1)
         near = [self._list.call_at(each) for each in range(first, last + 1) if each != y]
         return [shown_target(other) for other in near if other.tool == call.tool]
 
 
 def _names(row: Row, calls: Sequence[Call], width: int) -> SafeText:
-    """Return the name of a row of several reads."""
     names = dict.fromkeys((each.target or "").rpartition("/")[2] for each in islice(calls, MOST_SUMMED_UP))
     files = {each.target for each in islice(calls, MOST_SUMMED_UP)}
     noun = "files" if len(files) == len(calls) else "reads"
@@ -435,10 +417,7 @@ def _branch(call: Call) -> str:
 
 
 def _clock(row: Row, calls: Sequence[Call], wait: Wait | None, now_ms: int | None) -> str:
-    """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once.
-
-    That of a call that waits for the user is how long it waits.
-    """
+    """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once."""
     if wait is not None:
         return wait.clock(now_ms) or UNKNOWN
     if not row.is_fold:
@@ -463,16 +442,12 @@ _BETWEEN_SLICES = 0.001
 
 
 class CallTable(HeadedView):
-    """The calls, filtered and folded; the detail pane shows the selected call. With `has_numbers`, the
-    numbers of the calls are those of the whole recording, and are shown."""
+    """The calls, filtered and folded. With `has_numbers`, their numbers in the whole recording are shown."""
 
     title = var(SafeText(_TITLE))
-    """The border title: the order, and the number of calls that the filter hides."""
 
     class Chosen(Message):
-        """Posted when another call is selected; the pane names it, because it may change before the message
-        arrives.
-        """
+        """Posted when another call is selected; it has the call, which may change before it arrives."""
 
     class Asked(Message):
         """Posted when a row is selected, also the same one again: every pane brings its call into view."""
@@ -484,7 +459,6 @@ class CallTable(HeadedView):
     BINDINGS: ClassVar[list[BindingType]] = bindings("calls")
 
     cursor = var(-1)
-    """The row of the selected call; -1 while there is none."""
     held: reactive[Call | None] = reactive(None)
     """The failed call whose detail stays open."""
 
@@ -492,15 +466,13 @@ class CallTable(HeadedView):
         super().__init__(_TITLE, id="calls")
         facts = CallFacts(feed)
         self.newest = self.listed = CallList(feed.session, facts)
-        """The list of the newest moment, and the list that is shown."""
         self.verdicts = VerdictCache(feed, self, self.painter.refresh)
         self._renderer = CallRenderer(self, self.listed, self.verdicts, has_numbers=has_numbers)
         self._scales: Scales = {}
         self._is_on_open_fold = False
         self._call_before: int | None = None
         """The number of the call that was selected before the calls were filtered. It is selected again while
-        it matches, and when the filter is cleared, unless the user selects another call.
-        """
+        it matches, and when the filter is cleared, unless the user selects another call."""
         self._put: int | None = None
         """The number of the call that was selected when the filter last changed."""
         self._kept: int | None = None
@@ -509,14 +481,11 @@ class CallTable(HeadedView):
         """The number of the selected call while it does not exist at the moment that is shown."""
         self.now_ms: int | None = None
         self.chosen: Call | None = None
-        """The selected call."""
 
     def line_count(self) -> int:
-        """Return the number of rows."""
         return len(self.listed.rows)
 
     def show(self, session: Session) -> None:
-        """Show another moment of the same session, with the same filter and order."""
         newest, shown = self.newest, self.listed
         is_newest = newest.shows(session)
         if shown is newest and not is_newest:
@@ -546,7 +515,6 @@ class CallTable(HeadedView):
         self.bring_into_view(self.cursor)
 
     def sync(self, now_ms: int | None) -> None:
-        """Process new and changed calls; running clocks show the time at `now_ms`."""
         self.now_ms = now_ms
         top, rows = self.scroll_offset.y, self.listed.rows
         anchor = rows[top] if 0 < top < len(rows) and not self.following else None
@@ -560,7 +528,6 @@ class CallTable(HeadedView):
                 self.settle_at(row)
 
     def tick(self, now_ms: int | None) -> None:
-        """Redraw the rows of running calls, and all rows if the scale of the time strip changed."""
         self.now_ms = now_ms
         running = [row for row in rows_in_view(self) if self.listed.call_at(row).outcome is Outcome.RUNNING]
         for row in running:
@@ -570,25 +537,20 @@ class CallTable(HeadedView):
             self.refresh()
 
     def show_waits(self, waits: Waits) -> None:
-        """Show which calls wait for the user."""
         self._renderer.waits = waits
         self.refresh()
 
     def heading(self, width: int) -> Spans:
-        """Return the heading of the columns."""
         return self._renderer.heading(width, self.now_ms)
 
     def is_held(self, y: int) -> bool:
-        """Return whether a row contains the failed call whose detail stays open."""
         row, held = self.listed.rows[y], self.held
         return held is not None and row.first < held.number <= row.last + 1
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row; a running clock shows the current time."""
         return self._renderer.render(y, width, self.now_ms)
 
     def copied(self) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in words, and its text: the selected call as an action."""
         if self.chosen is None:
             return SafeText(""), SafeText("")
         return SafeText(f"#{self.chosen.number}"), action(self.chosen)
@@ -642,9 +604,8 @@ class CallTable(HeadedView):
     def choose_failure(self, step: int) -> SafeText:
         """Select the next (1) or previous (-1) failure; those that matter most come first.
 
-        Unless a failure is selected, it is the first one in this order after the selected call, or the last
-        one before it; while the newest call is followed, the first or the last of all. Return which failure
-        it is, and what became of it: `failure 2 of 12 · fixed by #31`.
+        Unless a failure is selected, it is the one beside the selected call; while the newest call is
+        followed, the first or the last of all. Return which it is: `failure 2 of 12 · fixed by #31`.
         """
         calls = self.listed
         ranked, among = calls.ranked_failures(_RANK_SECONDS), " shown" if calls.requested_filter else ""
@@ -677,20 +638,17 @@ class CallTable(HeadedView):
         return super().at_end() and is_last and not self.listed.is_by_duration
 
     async def action_open(self) -> None:
-        """Open or fold a row of several calls; on a single call, go to the detail pane."""
         if 0 <= self.cursor < self.line_count() and self.listed.rows.toggle(self.cursor):
             self.choose(self.cursor)
         else:
             self.post_message(PaneWanted("detail"))
 
     def action_slowest(self) -> None:
-        """Toggle between the slowest calls first and the order by time."""
         self.listed.request(by_duration=not self.listed.is_by_duration)
         self._build_rows()
 
     def filter_by(self, words: str) -> RuleError | None:
-        """Show only the calls that match `words`; if empty, show all and restore the earlier selection.
-        Return what is wrong with the words; those before the mistake select the calls then."""
+        """Show only the calls that match `words` up to the first mistake, which is returned."""
         if words and not self.listed.requested_filter:
             self._call_before = None if self.following or self.chosen is None else self.chosen.number
             self._put = self._call_before
@@ -699,7 +657,6 @@ class CallTable(HeadedView):
         return problem
 
     def _build_rows(self) -> None:
-        """Build the requested rows one time slice at a time, and show them when they are complete."""
         was_by_duration = self.listed.is_by_duration
         if not self.listed.build(_SLICE_SECONDS):
             if self.listed.is_waiting:
@@ -718,7 +675,6 @@ class CallTable(HeadedView):
         self._put = None if self.chosen is None else self.chosen.number
 
     def _choose_again(self) -> None:
-        """Select the call from before the filter, if the rows have it and the user selected no other one."""
         before, chosen = self._call_before, self.chosen
         if before is not None and chosen is not None and chosen.number == self._put:
             is_shown = not self.listed.filter or self.listed.rows.row_of(before - 1) is not None
@@ -727,7 +683,7 @@ class CallTable(HeadedView):
             self._call_before = None
 
     def _settle(self, row: int | None = None, *, is_growth: bool = False, redraw: bool = True) -> None:
-        """Put the cursor on a row (by default, on the row of the selected call) and show the current rows."""
+        """Put the cursor on a row, or on that of the selected call, and show the current rows."""
         rows, call, before = self.listed.rows, self.chosen, self.cursor
         if row is None and call is not None and not self.following:
             row = rows.row_of(call.number - 1, is_whole=self._is_on_open_fold)
@@ -769,7 +725,6 @@ class FilterBar(RuleBar):
         self._calls = calls
 
     def open(self) -> None:
-        """Focus the input, with the current filter as its text."""
         self.show_text(self._calls.listed.requested_filter, takes_keys=True)
         self._explain(self._calls.listed.requested_filter)
 
@@ -794,7 +749,6 @@ class FilterBar(RuleBar):
         return had_filter
 
     def action_drop(self) -> None:
-        """Clear the filter and close the bar."""
         self.clear()
         self.post_message(PaneWanted("calls"))
 

@@ -48,15 +48,14 @@ _LEAST_TARGET_COLUMNS = 8
 
 
 class Waited(NamedTuple):
-    """What a call waits for, if it waits for the user, at one time."""
+    """What a call waits for, if it waits for the user."""
 
     wait: Wait | None = None
     now_ms: int | None = None
-    """The time by the clock of the arrival times, in milliseconds since the epoch; None if unknown."""
+    """By the clock of the arrival times; None if unknown."""
 
     def words(self) -> SafeText:
-        """Return the sign, the state, how long it lasts and what the user has to do; empty if it does not.
-        Example: `! asks 3:03 · waits for your permission`."""
+        """Return for example `! asks 3:03 · waits for your permission`; empty if the call does not wait."""
         if self.wait is None:
             return SafeText("")
         state = f"{ASKS_SIGN} asks {self.wait.clock(self.now_ms)}".rstrip()
@@ -79,7 +78,6 @@ class CallHeading(Section):
         """Whether the row names the outcome too."""
 
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
-        """Fit the row to a width in columns; return 1."""
         self._width = width
         facts = SafeText(f" · {brief_facts(self._call, self.waited)}" if self.has_outcome else "")
         named = title(self._call, width - columns(facts), is_held=self._is_held)
@@ -87,7 +85,6 @@ class CallHeading(Section):
         return super().lay_out(width, wraps=wraps)
 
     def show_outcome(self, shown: bool) -> None:
-        """Name the outcome too, or leave it out."""
         if shown != self.has_outcome:
             self.has_outcome = shown
             self.lay_out(self._width)
@@ -95,8 +92,8 @@ class CallHeading(Section):
 
 def title(call: Call, width: int, *, is_held: bool) -> SafeText:
     """Return the number, the tool and the target of a call: `#17 edit tidepool/nearest.py`. The command of a
-    shell call is left out, because the content begins with it. `is_held` says whether the detail stays at
-    this failed call while newer calls arrive."""
+    shell call is left out, because the content begins with it. `is_held` is for a failed call that stays
+    open."""
     if is_held:
         return SafeText(f"failed call #{call.number} · esc follows")
     words = SafeText(f"#{call.number} {shown_tool(call.tool)}")
@@ -108,7 +105,7 @@ def title(call: Call, width: int, *, is_held: bool) -> SafeText:
 
 
 def outcome_words(call: Call) -> SafeText:
-    """Return the sign and the outcome of a call: `✗ exit 1`, `✓ +8 −3`, `⊘ rejected`."""
+    """Return for example `✗ exit 1`, `✓ +8 −3` or `⊘ rejected`."""
     words: str = call.outcome
     if call.exit_code is not None:
         words = f"exit {call.exit_code}"
@@ -122,8 +119,7 @@ def outcome_words(call: Call) -> SafeText:
 
 
 def brief_facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
-    """Return the outcome, the duration and the limit of a call: `✗ exit 1 · 8.6 s of 2:00`. That of a call
-    that waits for the user is how long it waits."""
+    """Return for example `✗ exit 1 · 8.6 s of 2:00`; for a call that asks, how long it waits."""
     if waits := waited.words():
         return waits
     words, took, limit = outcome_words(call), call_clock(call, None), limit_ms(call)
@@ -133,7 +129,7 @@ def brief_facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
 
 
 def facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
-    """Return what is known about a call: `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""
+    """Return for example `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""
     words: list[str] = [waited.words() or outcome_words(call)]
     took, limit = call_clock(call, None), limit_ms(call)
     if took != UNKNOWN:
@@ -146,7 +142,6 @@ def facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
 
 
 def verdict_words(found: Verdict) -> SafeText:
-    """Return a verdict with its source: `pytest: red (pattern) · 1 failed, 4 passed`."""
     colour = "nothing ran" if found.colour == "none" else found.colour
     return safe_line(f"{found.tool}: {colour} ({found.source}) · {found.words}")
 
@@ -175,10 +170,8 @@ class DecodedCall:
     """Divides the decoded content of a call into sections."""
 
     def __init__(self, call: Call, feed: Feed, made: BlockSections, waited: Waited = NO_WAIT) -> None:
-        """Read the lines of a call."""
         self._call = call
         self.facts = Signed([facts(call, waited)], "muted")
-        """The section with what is known about the call."""
         self._feed = feed
         self._made = made
         arguments = call.arguments_place
@@ -193,14 +186,13 @@ class DecodedCall:
         self._fields: list[Field] = []
         """The fields that are folded."""
         self._remarks: list[TextBlock] = []
-        """Texts of one line, such as the description of a command; they follow the facts."""
+        """Texts of one line, such as the description of a command."""
         self._leads: list[Section] = []
         """The sections of what happened, which `y` copies."""
         self._errors: list[Section] = []
         """The reasons of a failure, which `y` copies if there is nothing else."""
 
     def sections(self) -> Iterator[Section]:
-        """Yield what happened, the facts, and one line for the other fields."""
         call = self._call
         yield from self._command()
         yield from self._error()
@@ -266,7 +258,6 @@ class DecodedCall:
         return _name(leads[0].block), "\n".join(texts)
 
     def _output_so_far(self) -> Iterator[Section]:
-        """Yield what a running call has printed, if the agent reports it."""
         if self._call.ended is None and self._call.output:
             yield Heading(SafeText("output so far"), is_first=not self._shown and not self._leads)
             section = self._made.output(self._call.output)
@@ -283,7 +274,6 @@ class DecodedCall:
             yield Section(paths)
 
     def _command(self) -> Iterator[Section]:
-        """Yield the command of a shell call as it is typed."""
         if self._call.kind is not ToolKind.EXECUTE:
             return
         for block in self._arguments or self._result:
@@ -330,7 +320,6 @@ class DecodedCall:
                 yield block, block
 
     def _is_known(self, value: object) -> bool:
-        """Return whether a value is in the title or in a section."""
         if not isinstance(value, str):
             return False
         call = self._call
@@ -386,7 +375,6 @@ def _parent_words(call: Call) -> SafeText:
 
 
 def _field(block: Block, name: str) -> str | None:
-    """Return the text of an argument; None if the block does not contain it."""
     if isinstance(block, TextBlock):
         return block.text if block.name == name else None
     value = block.fields.get(name) if isinstance(block, FieldsBlock) else None

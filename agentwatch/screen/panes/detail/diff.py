@@ -16,15 +16,15 @@ from agentwatch.screen.widgets.folding import CONTINUED, Run, Window, fits, fold
 from agentwatch.screen.widgets.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
-"""From this width on, in columns, the old and the new lines are shown side by side."""
+"""From this width on, the old and the new lines are side by side."""
 _ONE_NUMBER_COLUMNS = 50
 _CHANGED = {"+": "added", "-": "removed"}
 _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 
 
 class Diff(Output):
-    """The lines of a diff with their old and new numbers. Signs and background colours mark added and removed
-    lines; the text keeps the colours of its language."""
+    """The lines of a diff with their old and new numbers. Changed lines have a background colour, so that the
+    text keeps the colours of its language."""
 
     def __init__(self, lines: Sequence[DiffLine], code: CodeStyle) -> None:
         super().__init__([line.text for line in lines])
@@ -41,7 +41,6 @@ class Diff(Output):
         self._digits = number_width(most) if most else 0
 
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
-        """Fold or cut the lines to a width, side by side if it is wide enough; return the number of rows."""
         self._is_split = width >= SPLIT_COLUMNS and any(line.sign == "-" for line in self._diff)
         self._has_one_number = width < _ONE_NUMBER_COLUMNS
         numbers = (
@@ -56,8 +55,7 @@ class Diff(Output):
         return self._lay_out_pairs()
 
     def row_of(self, number: int, column: int) -> int:
-        """Return the row that shows a character of a line. A line that is not shown side by side is located
-        at the line before it."""
+        """Return the row of a character; a line that is not shown is located at the line before it."""
         if not self._is_split:
             return super().row_of(number, column)
         while number not in self._pair_of:
@@ -67,7 +65,6 @@ class Diff(Output):
         return top if self._is_cut else top + bisect_right(self._bounds(number)[:-1], column) - 1
 
     def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
-        """Yield the parts of lines that a row shows, from left to right."""
         if not self._is_split:
             yield from super().stretches(row, style_of)
             return
@@ -83,7 +80,6 @@ class Diff(Output):
                 yield Stretch(number, shown.first, shown.end, at + shown.pad)
 
     def row(self, row: int, style_of: StyleOf) -> Strip:
-        """Return one row."""
         if not self._is_split:
             return super().row(row, style_of)
         left, right, nth = self._pair_at(row)
@@ -94,7 +90,6 @@ class Diff(Output):
         return Strip([*self._half(left, nth, style_of, True), rule, *self._half(right, nth, style_of, False)])
 
     def mark(self, number: int, style_of: StyleOf) -> Segment:
-        """Return the numbers of a line and its sign."""
         line = self._diff[number]
         style = self._sign_style(line, style_of)
         sign = line.sign if line.sign in " +-" else " "
@@ -106,7 +101,6 @@ class Diff(Output):
         return Segment(f"{numbers}{sign} ", style)
 
     def lead(self, number: int, nth: int, style_of: StyleOf) -> Iterator[Segment]:
-        """Yield the numbers and the sign of a line; a header has neither and starts at the margin."""
         if self._diff[number].sign in "+- ":
             yield from super().lead(number, nth, style_of)
 
@@ -119,7 +113,6 @@ class Diff(Output):
         return own
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the syntax colours of a line."""
         if self._diff[number].sign not in "+- ":
             return []
         return self._colours.runs(number, self.style(number, style_of))
@@ -133,7 +126,6 @@ class Diff(Output):
         return segments
 
     def text(self) -> str:
-        """Return the diff as text to copy."""
         return "\n".join(f"{line.sign if line.sign in ' +-' else ''}{line.text}" for line in self._diff)
 
     def _lay_out_pairs(self) -> int:
@@ -155,7 +147,6 @@ class Diff(Output):
         return *self._pairs[index], 0 if self._pair_tops is None else row - self._pair_tops[index]
 
     def _is_head(self, number: int) -> bool:
-        """Return whether a line is a header that spans both sides."""
         return self._diff[number].sign in "@f\\"
 
     def _bounds(self, number: int) -> list[int]:

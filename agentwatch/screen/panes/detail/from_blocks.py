@@ -72,16 +72,14 @@ _OFF = {
     27: Style(reverse=False),
 }
 _NEAR = 48
-"""Text is unreadable if its colour differs from its background by less than this in each of red, green and
-blue.
-"""
+"""The least difference from the background in one of red, green and blue at which text is readable."""
 _PLAIN = Style()
 _GREY = Color.from_ansi(8)
 
 
 class ShellOutput(Output):
     """Lines in their own colours; unreadable colours are replaced by those of the pane. `raw` are the same
-    lines with their escape sequences. `style_name` is that of text without its own colours."""
+    lines with their escape sequences."""
 
     def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], style_name: str, ground: Style) -> None:
         super().__init__(lines, style_name)
@@ -91,7 +89,6 @@ class ShellOutput(Output):
         """The style at the beginning of each line, for the lines drawn so far."""
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the colours of a line; they may continue from the lines above."""
         while len(self._begins) <= number:
             self._begins.append(_style_after(self._begins[-1], self._raw[len(self._begins) - 1]))
         runs: list[Run] = []
@@ -112,8 +109,7 @@ class ShellOutput(Output):
 
 
 def shell_section(text: str, style_name: str, ground: Style, most: int) -> tuple[Section, int]:
-    """Return the first lines of a command's output as a section, and the number of lines left out.
-    `style_name` is that of text without its own colours."""
+    """Return the first lines of a command's output as a section, and the number of lines left out."""
     text = printed(_COLOURED_END.sub(_line_end, text))
     if "\x1b[" not in text:
         lines, left_out = bounded(text, most)
@@ -188,7 +184,6 @@ def _extended(codes: Sequence[int]) -> tuple[Color | None, int]:
 
 
 def _without(style: Style, *, is_text: bool) -> Style:
-    """Return a style without its text colour, or without its background colour."""
     return Style(
         color=None if is_text else style.color,
         bgcolor=style.bgcolor if is_text else None,
@@ -215,7 +210,7 @@ def _readable(style: Style, ground: Style) -> Style:
 
 
 class CodeLines(Output):
-    """Numbered, highlighted lines of a file. `first_line` is None to hide the line numbers."""
+    """Numbered, highlighted lines of a file; without `first_line`, they have no numbers."""
 
     def __init__(self, lines: Sequence[SafeText], code: CodeStyle, *, first_line: int | None = 1) -> None:
         super().__init__(lines)
@@ -225,11 +220,9 @@ class CodeLines(Output):
             self.gutter = number_width(first_line + len(lines) - 1) + 1
 
     def mark(self, number: int, style_of: StyleOf) -> Segment:
-        """Return the number of a line."""
         return Segment(f"{(self._first or 0) + number:>{self.gutter - 1}} ", style_of("muted"))
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the syntax colours of a line."""
         del style_of
         return self._colours.runs(number)
 
@@ -237,22 +230,19 @@ class CodeLines(Output):
 # Sections of prose: Markdown and the steps of a subagent, rendered as the transcript renders them.
 
 _MOST_MARKDOWN = 1 << 15
-"""Characters of a block that are rendered as Markdown; the rest is shown as it is. Tables take 0.4 s."""
+"""Characters of a block that are rendered as Markdown. Tables of this size take 0.4 s."""
 _MOST_CHARACTERS = 1 << 20
-"""Characters of a block that are shown."""
 
 
 class Prose:
-    """Renders the texts of one block at a width, Markdown up to a number of characters."""
+    """Renders the texts of one block, Markdown up to a number of characters."""
 
     def __init__(self, pane: LineView, code_theme: str) -> None:
-        """Use the styles of a pane, and a pygments theme for code."""
         self._pane = pane
         self._markdown = MarkdownRenderer(pane.line_style, code_theme)
         self._left = _MOST_MARKDOWN
 
     def restart(self) -> None:
-        """Begin with the first text again, because the width has changed."""
         self._left = _MOST_MARKDOWN
 
     def markdown(self, source: str, width: int) -> Iterator[Strip]:
@@ -268,13 +258,11 @@ class Prose:
             yield from self.plain(rest, "plain", width)
 
     def plain(self, source: str, style: str, width: int, indent: int = 0) -> Iterator[Strip]:
-        """Yield plain text, wrapped."""
         blanks, named = " " * indent, self._pane.line_style(style)
         for strip in self._markdown.text(exact_text(source.strip("\n")), width - indent, named):
             yield Strip([Segment(blanks, named), *strip]) if indent else strip
 
     def call(self, step: SubagentCall, width: int) -> Strip:
-        """Return the line of a subagent's call, like that of a call in the transcript."""
         call = Call(0, 0, "", "", step.phrase, step.target, note=step.note, outcome=step.outcome)
         call.error = step.note if step.outcome is Outcome.FAILED else None
         style = "muted" if step.outcome is Outcome.SUCCEEDED else str(step.outcome)
@@ -283,8 +271,6 @@ class Prose:
 
 
 class Rendered(Section):
-    """Lines that are rendered again for each width."""
-
     def __init__(
         self, source: str, prose: Prose, render: Callable[[int], Iterator[Strip]], most: int
     ) -> None:
@@ -297,7 +283,6 @@ class Rendered(Section):
         self._rendered_width = 0
 
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
-        """Render the lines for a width, unless they are; return the number of rows."""
         del wraps
         if width != self._rendered_width:
             self._rendered_width = width
@@ -312,22 +297,18 @@ class Rendered(Section):
         return len(self._strips)
 
     def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
-        """Yield the line that a row shows."""
         del style_of
         yield Stretch(row, 0, len(self.lines[row]), 0)
 
     def row(self, row: int, style_of: StyleOf) -> Strip:
-        """Return one row."""
         del style_of
         return self._strips[row]
 
     def text(self) -> str:
-        """Return the source as text to copy."""
         return exact_text(self._source)
 
 
 def markdown_section(block: MarkdownBlock, prose: Prose, most: int) -> Section:
-    """Return a text in Markdown as a section."""
     return Rendered(
         block.text, prose, lambda width: prose.markdown(block.text[:_MOST_CHARACTERS], width), most
     )
@@ -383,15 +364,13 @@ class BlockSections:
     """Turns the blocks of one call into sections, and counts their lines."""
 
     def __init__(self, call: Call, code_theme: str, pane: LineView) -> None:
-        """Use a pygments theme for code, and the styles of a pane."""
         self._call = call
         self._code_theme = code_theme
         self._pane = pane
         self._left = MOST_LINES
 
     def sections(self, blocks: Iterable[tuple[Block, bool]], place: Place) -> Iterator[Section]:
-        """Yield the blocks of the line at a place. Each of the `blocks` has whether it gets a title. A note
-        names `place` if a block is not shown whole."""
+        """Yield the blocks of a line, each with or without a title; a note names `place` if one is cut."""
         for nth, (block, is_titled) in enumerate(blocks):
             if nth == _MOST_BLOCKS:
                 yield Section(
@@ -411,7 +390,6 @@ class BlockSections:
                 yield Section([SafeText(words + _whereabouts(place))], "muted")
 
     def output(self, text: str) -> Section:
-        """Return what a running command has printed so far."""
         return shell_section(text, "plain", self._pane.rich_style, MOST_LINES)[0]
 
     def raw(self, data: bytes, place: Place) -> Iterator[Section]:

@@ -33,7 +33,7 @@ class _Node(NamedTuple):
 
 class JsonTree(Section):
     """The members of a JSON object or array, one line per visible node. With `folded_as`, the whole value is
-    folded into one line with these words; all its branches are folded too."""
+    folded into one line with these words."""
 
     def __init__(self, value: object, folded_as: SafeText | None = None) -> None:
         super().__init__([])
@@ -45,7 +45,6 @@ class JsonTree(Section):
         self._build()
 
     def is_branch(self, row: int) -> bool:
-        """Return whether a row is the first row of a node that can be folded."""
         number = self.line_at(row)
         is_first = self._tops is None or self._tops[number] == row
         return is_first and number < len(self._nodes) and self._nodes[number].is_branch
@@ -57,7 +56,6 @@ class JsonTree(Section):
 
     @property
     def is_turned(self) -> bool:
-        """Whether the state of any branch differs from the initial one."""
         return bool(self._turned)
 
     def turn_as(self, other: JsonTree) -> None:
@@ -77,9 +75,9 @@ class JsonTree(Section):
         return _safe(node.name or ""), value
 
     def open_to(self, pattern: re.Pattern[str], nth: int, under: str | None = None) -> int:
-        """Open the branches above a match; the caller must lay out the section again. `nth` is the number of
-        matches before this one, counted with all branches open, in the member `under`; in all members if it
-        is None. Return the number of visible matches before it."""
+        """Open the branches above a match; the caller must lay out the section again. `nth` counts the
+        matches before it, with all branches open, in the member `under` or in all. Return how many of them
+        are visible."""
         passed = 0
         level, is_inside = (1 if self._folded_as is None else 2), under is None
         for node in islice(self._walk(lambda node: node.is_branch), _MOST_NODES):
@@ -96,7 +94,6 @@ class JsonTree(Section):
         return nth
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the styles of a member's name, and of a value that is not a string."""
         if number >= len(self._nodes):
             return [(0, len(self.lines[number]), style_of("muted"))]
         node, line = self._nodes[number], self.lines[number]
@@ -137,7 +134,6 @@ class JsonTree(Section):
         return is_open != (path in self._turned)
 
     def _is_fold(self, node: _Node) -> bool:
-        """Return whether a node is the line into which the whole value is folded."""
         return self._folded_as is not None and len(node.path) == 1
 
     def _line(self, node: _Node, any_branch: bool) -> SafeText:
@@ -158,13 +154,11 @@ class JsonTree(Section):
 
 
 def is_tree(value: object) -> bool:
-    """Return whether a value is an object or array with members to show."""
     return isinstance(value, (dict, list)) and bool(value)
 
 
 def from_text(text: str, most: int) -> Any:
-    """Return the object or array that a text contains; None if there is none or it is empty. A text of more
-    than `most` characters is not parsed."""
+    """Return the object or array in a text of at most `most` characters; None if none or empty."""
     if len(text) > most or text.lstrip()[:1] not in {"{", "["}:
         return None
     try:

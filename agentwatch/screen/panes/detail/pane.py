@@ -56,42 +56,35 @@ class DetailScroller:
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
         self.row: int | None = None
-        """The selected row; None if no row is selected."""
         self.sections = SectionList([])
         self._shown: object = None
-        """What the sections show."""
         self.width = 0
         self._wraps = False
         self._left = 0
         self._failing: list[int] | None = None
-        """The rows of the failing lines; None before they are searched."""
+        """None before they are searched."""
         self._query: Query | None = None
         self._match: BlockMatch | None = None
         self.is_match_due = False
-        """Whether a match is not yet scrolled to."""
 
     def choose(self, row: int | None) -> None:
-        """Select a row; if it is None or not visible, select no row."""
         self.row = row if row in rows_in_view(self._pane) else None
         self._pane.refresh()
 
     def step(self, step: int) -> bool:
-        """Select the next (1) or previous (-1) visible branch; return whether there is one."""
         row = self.sections.next_branch(self.row, step, rows_in_view(self._pane))
         if row is not None:
             self.choose(row)
         return row is not None
 
     def drawn(self, y: int, width: int) -> Strip:
-        """Return a row, highlighted if it is selected and the pane has the focus."""
         strip = self.sections.row(y, self._pane.line_style)
         if y != self.row or not self._pane.has_focus:
             return strip
         return laid_over(strip, self._pane.line_style("chosen"), width)
 
     def take(self, sections: SectionList, shown: object = None) -> None:
-        """Show other sections. If the sections before them showed the same (`shown`), the selected line stays
-        selected, and branches stay folded or open; None shows nothing."""
+        """Show other sections. If those before them showed the same (`shown`), selection and folds stay."""
         before, row = self.sections, self.row
         is_same, self._shown = shown is not None and shown == self._shown, shown
         if is_same:
@@ -103,13 +96,11 @@ class DetailScroller:
             self.row = sections.row_as(before, row)
 
     def begin(self) -> None:
-        """Show the first column and the first row."""
         self._show_from(0)
         self.choose(None)
         self._pane.settle_at(0)
 
     def lay_out(self) -> None:
-        """Fit the sections to the width of the pane; the selected line stays selected."""
         self.width = max(self._pane.scrollable_content_region.width, 1)
         self._failing = None
         chosen = None if self.row is None else self.sections.line_at(self.row)
@@ -119,7 +110,6 @@ class DetailScroller:
         self._pane.show_lines()
 
     def turn_wrapping(self) -> None:
-        """Fold long lines of code and output, or cut them."""
         self._wraps = not self._wraps
         line = self.sections.line_at(self._pane.scroll_offset.y) if self.sections.rows else None
         self.lay_out()
@@ -132,7 +122,6 @@ class DetailScroller:
         self._show_from(max(min(self._left + step * max(self.width // 2, 1), most), 0))
 
     def go_to_failing_line(self) -> bool:
-        """Go to the first failing line of the output, or to the next one; return whether there is one."""
         from agentwatch.analysis.verdicts import is_failing
 
         if self._failing is None:
@@ -147,7 +136,6 @@ class DetailScroller:
         return True
 
     def files_at_cursor(self) -> list[FileLine]:
-        """Return the files that the selected failing line is about; none if no such line is selected."""
         from agentwatch.analysis.verdicts import files_near
 
         lines = [*self.sections.output_lines()]
@@ -155,12 +143,10 @@ class DetailScroller:
         return [] if at is None else files_near([line for _, line in lines], at)
 
     def mark(self, query: Query | None, match: BlockMatch | None) -> None:
-        """Highlight the matches of a query, and make one of them due to be scrolled to."""
         self._query, self._match, self.is_match_due = query, match, match is not None
         self.sections.mark(query)
 
     def show_match(self, call: Call) -> None:
-        """If the current match is in a call, highlight it, and scroll to it once."""
         match = self._match
         if match is None or match.call is not call:
             return
@@ -174,11 +160,9 @@ class DetailScroller:
         self.is_match_due = False
 
     def _bring(self, row: int) -> None:
-        """Scroll so that a row is in the upper third."""
         self._pane.settle_at(max(row - self._pane.scrollable_content_region.height // 3, 0))
 
     def _show_from(self, left: int) -> None:
-        """Show cut lines from a column on."""
         self._left = left
         self.sections.show_from(left)
         self._pane.refresh()
@@ -190,7 +174,7 @@ _COLOURS = {
     Outcome.RUNNING: "$text-accent",
     Outcome.FAILED: "$text-error",
 }
-"""The colour of a call's outcome in the border; all others are a warning."""
+"""In the border; all other outcomes are a warning."""
 _FRAME_COLUMNS = 6
 """Columns of the border that its title cannot use."""
 
@@ -211,14 +195,12 @@ class DetailView(LineView):
         self.tab_title = _TITLE
         self._feed = feed
         self.call: Call | None = None
-        """The call that is shown; None before the first one."""
         self._is_held = False
         self._waits: Waits = NO_WAITS
         self._waited = NO_WAIT
-        """What the call that is shown waits for."""
         self._shown: tuple[object, ...] = ()
         self.is_raw = False
-        """Whether the raw lines of the recording are shown instead of their decoded content."""
+        """Whether the raw lines of the recording are shown."""
         self._is_in_sight = False
         self._view = DetailScroller(self)
         self._decoded: DecodedCall | None = None
@@ -238,12 +220,9 @@ class DetailView(LineView):
             self._view.take(SectionList([]))
 
     def line_count(self) -> int:
-        """Return the number of rows at the current width."""
         return self._view.sections.rows
 
     def show_call(self, call: Call, *, is_held: bool = False) -> None:
-        """Show a call from its beginning. A failed call that `is_held` stays in the detail while newer calls
-        are selected."""
         is_new, self._is_held = self.call is None or call.number != self.call.number, is_held
         self.call = call
         if is_new:
@@ -253,11 +232,9 @@ class DetailView(LineView):
             self._view.begin()
 
     def show_waits(self, waits: Waits) -> None:
-        """Show which calls wait for the user."""
         self._waits = waits
 
     def tick(self, now_ms: int | None) -> None:
-        """Show how long the call waits for the user, if it does."""
         call = self.call if self._is_in_sight else None
         wait = self._waits.get(call.number) if self._waits and call is not None else None
         waited = NO_WAIT if wait is None else Waited(wait, now_ms)
@@ -286,24 +263,20 @@ class DetailView(LineView):
         self._view.show_match(call)
 
     def mark(self, query: Query | None, match_shown: BlockMatch | None = None) -> None:
-        """Highlight the matches of a query, and scroll to one of them. `query` is None to remove the
-        highlights; `match_shown`, which gets another style, is None to leave the view in place."""
+        """Highlight the matches of a query; without `match_shown`, the view stays in place."""
         self._view.mark(query, match_shown)
         self.sync()
         self.refresh()
 
     def toggle_raw(self) -> None:
-        """Toggle between the raw lines of the recording and their decoded content."""
         self.is_raw = not self.is_raw
         self.sync()
         self._view.begin()
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one row."""
         return self._view.drawn(y, width)
 
     def failing_files(self) -> list[FileLine]:
-        """Return the files that the selected failing line is about; none if no such line is selected."""
         return self._view.files_at_cursor()
 
     def copied(self) -> tuple[SafeText, SafeText]:
@@ -326,18 +299,15 @@ class DetailView(LineView):
         self.sync()
 
     def on_hide(self) -> None:
-        """Read nothing until the pane is visible again."""
         self._is_in_sight = False
 
     def on_resize(self) -> None:
-        """Fit the lines to the new width."""
         self.sync()
         if self._view.width != self.scrollable_content_region.width:
             self._view.lay_out()
         super().on_resize()
 
     def notify_style_update(self) -> None:
-        """Highlight the code again, in the colours of the new theme."""
         super().notify_style_update()
         if self.is_attached:
             self.sync()
@@ -367,13 +337,11 @@ class DetailView(LineView):
         return super().check_action(action, parameters)
 
     def action_fold(self) -> None:
-        """Fold or open the selected branch."""
         if self._view.row is not None:
             self._view.sections.turn(self._view.row)
             self.show_lines()
 
     def action_view(self, change: str) -> None:
-        """Show another part: `left`, `right`, `wrap`, `failing`, or the `next` or `previous` call."""
         if change in ("next", "previous"):
             self.post_message(self.Stepped(1 if change == "next" else -1))
         elif change == "wrap":
@@ -391,7 +359,6 @@ class DetailView(LineView):
             self._view.choose(self._view.row)
 
     def on_click(self, event: events.Click) -> None:
-        """Fold or open the branch that was clicked."""
         offset = event.get_content_offset(self)
         row = -1 if offset is None else offset.y + self.scroll_offset.y
         if self._view.sections.is_branch(row):

@@ -38,9 +38,9 @@ class FoundLines:
         self._current: tuple[Section, int, int] | None = None
 
     def choose(self, section: Section, nth: int, under: str | None = None) -> tuple[int, int, int] | None:
-        """Make one of a section's matches the current one; in a tree, open the branches above it. `nth` is
-        the number of matches before it in the section, or in its member `under`. Return the number of its
-        line, and its first and end characters in it; None if the section has no matches."""
+        """Make a match of a section, or of its member `under`, the current one; open the branches above it.
+        Return the number of its line, and its first and end characters; None if the section has no
+        matches."""
         if isinstance(section, JsonTree):
             nth = section.open_to(self._pattern, nth, under)
             self._found.pop(section, None)
@@ -111,7 +111,7 @@ def is_same(one: object, other: object) -> bool:
 
 class MoreFields(JsonTree):
     """One line that unfolds into the fields, each with its own branches folded. A field that repeats an
-    earlier one is left out. A name that an earlier field has with another value gets the name of its block:
+    earlier one is left out; a name that an earlier field has with another value gets its block:
     `result.path`."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
@@ -133,8 +133,6 @@ class MoreFields(JsonTree):
 
 
 class SectionList:
-    """Sections, and the row at which each begins at the current width."""
-
     def __init__(self, sections: list[Section]) -> None:
         self._sections = sections
         self._tops = [0]
@@ -144,22 +142,18 @@ class SectionList:
 
     @property
     def rows(self) -> int:
-        """The total number of rows."""
         return self._tops[-1]
 
     def lay_out(self, width: int, *, wraps: bool) -> None:
-        """Fit the sections to a width, in columns; `wraps` folds long lines of code and output."""
         self._width, self._wraps = width, wraps
         if self._found is not None:
             self._found.forget()
         self._lay_out_from(0)
 
     def hidden_columns(self) -> int:
-        """Return how many columns of the longest line are beyond the right edge."""
         return max((section.hidden_columns() for section in self._sections), default=0)
 
     def show_from(self, left: int) -> None:
-        """Show lines that are cut from column `left` on."""
         for section in self._sections:
             section.left = left
 
@@ -172,7 +166,6 @@ class SectionList:
                 )
 
     def row(self, row: int, style_of: StyleOf) -> Strip:
-        """Return one row."""
         index = self._index(row)
         section, own = self._sections[index], row - self._tops[index]
         strip = section.row(own, style_of)
@@ -187,21 +180,18 @@ class SectionList:
         return index, self._sections[index].line_at(min(row, self.rows - 1) - self._tops[index])
 
     def row_of_line(self, section: int, line: int) -> int:
-        """Return the row at which a line of a section begins."""
         return self._tops[section] + self._sections[section].row_of(line, 0)
 
     def text(self) -> SafeText:
-        """Return all lines as text to copy."""
         return SafeText("\n".join(section.text() for section in self._sections))
 
     def mark(self, query: Query | None) -> None:
-        """Highlight the matches of a query; None removes the highlights."""
         self._found = None if query is None else FoundLines(query)
 
     def choose_match(self, block: Block | None, nth: int) -> tuple[int, int] | None:
         """Make one match the current one, and return its row, and the column at which the view must begin to
-        show it; None if there is no match. `nth` counts the matches before it in `block`. If the block is
-        None or not shown, the first match of all sections becomes the current one."""
+        show it. `nth` counts the matches before it in `block`; if that is not shown, the first of all is
+        chosen."""
         found = self._found
         if found is None:
             return None
@@ -227,7 +217,6 @@ class SectionList:
         return None
 
     def is_branch(self, row: int) -> bool:
-        """Return whether a branch of a tree begins at a row."""
         if not 0 <= row < self.rows:
             return False
         index = self._index(row)
@@ -235,7 +224,6 @@ class SectionList:
         return isinstance(section, JsonTree) and section.is_branch(row - self._tops[index])
 
     def turn(self, row: int) -> None:
-        """Fold or open the branch at a row."""
         index = self._index(row)
         section = self._sections[index]
         if isinstance(section, JsonTree):
@@ -252,7 +240,7 @@ class SectionList:
                     again.turn_as(section)
 
     def row_as(self, before: SectionList, row: int) -> int | None:
-        """Return the row of what an earlier list of the same call shows at a row; None if it is gone."""
+        """Return the row of what an earlier list of the same call shows at a row, if it still exists."""
         number, line = before.line_at(row)
         twin = _twin(before._sections, number, self._sections)
         if twin is None:
@@ -260,7 +248,6 @@ class SectionList:
         return self.row_of_line(twin, min(line, len(self._sections[twin].lines) - 1))
 
     def value_at(self, row: int) -> tuple[SafeText, str] | None:
-        """Return the name and the text of the branch at a row; None if no branch begins there."""
         index = self._index(row)
         section = self._sections[index]
         if not isinstance(section, JsonTree) or not self.is_branch(row):
@@ -268,9 +255,8 @@ class SectionList:
         return section.value_at(row - self._tops[index])
 
     def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
-        """Return the row of the next branch; None if there is none. The search begins at the row `start`, or
-        covers all of `rows` if it is None or not among them; `step` is 1 to search downwards, -1 to search
-        upwards."""
+        """Return the row of the next branch downwards (1) or upwards (-1) among `rows`, after `start` if that
+        is one of them."""
         if start is None or start not in rows:
             start = rows.start - 1 if step > 0 else rows.stop
         ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)
@@ -285,7 +271,7 @@ class SectionList:
 
 
 def _twin(before: list[Section], number: int, now: list[Section]) -> int | None:
-    """Return the number of the section that shows now what section `number` showed; None if it is gone."""
+    """Return the number of the section that shows now what section `number` showed."""
     one = before[number]
     nth = sum(_shows_same(one, other) for other in before[:number])
     twins = (at for at, other in enumerate(now) if _shows_same(one, other))

@@ -1,8 +1,4 @@
-"""Sections of a detail: lines that are fitted to a width immediately, and styled only when they are drawn.
-
-The lengths of the lines are enough to compute a section's height at a width. The style of a line is requested
-when the line is drawn.
-"""
+"""Sections of a detail: lines that are fitted to a width immediately, and styled only when they are drawn."""
 
 from __future__ import annotations
 
@@ -19,34 +15,24 @@ from agentwatch.session.blocks import Block
 from agentwatch.text.safe import SafeText, columns
 
 StyleOf = Callable[[str], Style]
-"""Returns the style for a style name."""
 _LEAST_ROOM = 4
 _LEAST_WITH_SIGN = 8
 
 
 class Stretch(NamedTuple):
-    """The part of a line that a row shows."""
-
     line: int
     first: int
-    """Index of the first character, in the line."""
     end: int
-    """Index after the last character, in the line."""
     at: int
-    """Index in the row of the first character."""
 
 
 class Section:
-    """Lines of one style."""
-
     gutter = 0
-    """Width in columns of the gutter before each line, for its number or sign."""
+    """The columns before each line, for its number or sign."""
     block: Block | None = None
-    """The block of the call that the section shows; None for other content."""
     field: str | None = None
     """The field of the block that the section shows; None for the whole block."""
     has_room = True
-    """Whether the current width has enough columns for the gutter."""
     is_prose = True
     """Whether long lines are always folded; those of code and output are cut unless the user folds them."""
     left = 0
@@ -61,8 +47,7 @@ class Section:
         """The row at which each line begins; None while every line takes one row."""
 
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
-        """Fold or cut the lines to a width in columns; return the number of rows. `wraps` says whether long
-        lines of code and output are folded."""
+        """Fold or cut the lines; return the number of rows. `wraps` is for lines of code and output."""
         self.has_room = width - self.gutter >= _LEAST_ROOM
         self._room = max(width - self.gutter if self.has_room else width, 1)
         self._tops, self._is_cut = None, not (wraps or self.is_prose)
@@ -92,8 +77,7 @@ class Section:
         return max(widest(self.lines) - self._room, 0) if self._is_cut else 0
 
     def left_for(self, number: int, start: int, end: int) -> int:
-        """Return the column at which the view must begin to show some characters of a line. `end` is the
-        character after the last one."""
+        """Return the column at which the view must begin to show `start` to `end` of a line."""
         if not self._is_cut:
             return self.left
         text, room = self.lines[number], self._room
@@ -104,24 +88,20 @@ class Section:
         return max(first - room // 3, 0)
 
     def line_at(self, row: int) -> int:
-        """Return the number of the line that a row shows."""
         return row if self._tops is None else bisect_right(self._tops, row) - 1
 
     def row_of(self, number: int, column: int) -> int:
-        """Return the row that shows a character of a line."""
         if self._tops is None:
             return number
         return self._tops[number] + bisect_right(self._folds(self.lines[number]), column) - 1
 
     def stretches(self, row: int, style_of: StyleOf) -> Iterator[Stretch]:
-        """Yield the parts of lines that a row shows, from left to right."""
         number, nth = self._piece_at(row)
         at = sum(len(segment.text) for segment in self.lead(number, nth, style_of))
         pad, first, end, _ = self._window(number, nth)
         yield Stretch(number, first, end, at + pad)
 
     def row(self, row: int, style_of: StyleOf) -> Strip:
-        """Return one row."""
         number, nth = self._piece_at(row)
         return Strip([*self.lead(number, nth, style_of), *self.piece(number, nth, style_of)])
 
@@ -135,7 +115,6 @@ class Section:
             yield blanks if nth else self.mark(number, style_of)
 
     def mark(self, number: int, style_of: StyleOf) -> Segment:
-        """Return the gutter of a line."""
         del number
         return Segment(" " * self.gutter, style_of(self.style_name))
 
@@ -144,7 +123,6 @@ class Section:
         return self.shown_part(number, self._window(number, nth), style_of)
 
     def shown_part(self, number: int, shown: Window, style_of: StyleOf) -> list[Segment]:
-        """Return a part of a line in its styles, with `…` where it is cut off."""
         style = self.style(number, style_of)
         runs = self.runs(number, style_of)
         segments = styled(self.lines[number], shown.first, shown.end, style, runs)
@@ -155,7 +133,6 @@ class Section:
         return segments
 
     def style(self, number: int, style_of: StyleOf) -> Style:
-        """Return the base style of a line."""
         del number
         return style_of(self.style_name)
 
@@ -165,11 +142,9 @@ class Section:
         return []
 
     def text(self) -> str:
-        """Return the lines as text to copy."""
         return "\n".join(self.lines)
 
     def _piece_at(self, row: int) -> tuple[int, int]:
-        """Return the line that a row shows, and which piece of it."""
         number = self.line_at(row)
         return number, 0 if self._tops is None else row - self._tops[number]
 
@@ -226,7 +201,6 @@ class Matches(Output):
     """Lines found in files, in ripgrep's format: the file name, followed by line numbers and lines."""
 
     def runs(self, number: int, style_of: StyleOf) -> list[Run]:
-        """Return the style of a file name, of the number of a match, or of a context line."""
         line = self.lines[number]
         digits = len(line) - len(line.lstrip("0123456789"))
         if line[digits : digits + 1] == ":":
@@ -237,5 +211,4 @@ class Matches(Output):
 
 
 def number_width(most: int) -> int:
-    """Return the width in columns of the numbers up to `most`."""
     return len(str(max(most, 0)))

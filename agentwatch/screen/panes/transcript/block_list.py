@@ -71,7 +71,6 @@ class Block:
 
     @property
     def entry(self) -> Entry:
-        """The entry that the block is a piece of."""
         number, last = self.number, self.blocks.last_entry
         if last is None or last.number != number:
             last = self.blocks.last_entry = self.blocks.transcript[number]
@@ -79,7 +78,6 @@ class Block:
 
     @property
     def rule(self) -> SafeText | None:
-        """The text of the rule above the block; None if there is no rule."""
         return self.blocks.rules.get(self.index)
 
 
@@ -89,13 +87,11 @@ class BlockList(Sequence[Block]):
     def __init__(self, transcript: Sequence[Entry]) -> None:
         self.transcript = transcript
         self.spill = Spill()
-        """Where the older blocks are stored."""
         columns = {name: of.code for name, of in vars(Block).items() if isinstance(of, _Column)}
         self.columns = {name: Numbers(code, self.spill) for name, code in columns.items()}
         self.last_entry: Entry | None = None
         """The entry that was accessed last: a frame accesses each some twenty times."""
         self.rules: dict[int, SafeText] = {}
-        """The texts of the rules above blocks, by block index."""
 
     def prefix(self, transcript: Sequence[Entry], length: int) -> BlockList:
         """Return a list of the first `length` blocks, as those of an earlier transcript."""
@@ -145,7 +141,7 @@ assert PAGE % _GROUP == 0, "the heights of a group must be on one page"
 class Heights:
     """A list of heights with sums of groups (a Fenwick tree): every query and change costs O(log n). The sum
     at place i, counted from 1, covers the groups after place i & (i - 1) (i without its lowest bit) up to and
-    including place i. `spill` stores the older heights."""
+    including place i."""
 
     def __init__(self, heights: Iterable[int] = (), spill: Spill | None = None) -> None:
         self._heights = Numbers("I", spill or Spill())
@@ -172,7 +168,6 @@ class Heights:
                 place += place & -place
 
     def append(self, height: int) -> None:
-        """Append a height."""
         is_new_group = len(self._heights) % _GROUP == 0
         self._heights.append(height)
         if is_new_group:
@@ -190,7 +185,6 @@ class Heights:
         self._sums.append(height)
 
     def pop(self) -> int:
-        """Remove and return the last height."""
         self._found = (0, 0, 0)
         height = self._heights.pop()
         if len(self._heights) % _GROUP:
@@ -200,7 +194,7 @@ class Heights:
         return height
 
     def prefix(self, length: int) -> Heights:
-        """Return a list of the first `length` heights. Either list may change without changing the other."""
+        """Return the first `length` heights; either list may change without changing the other."""
         prefix = Heights()
         prefix._heights = self._heights.prefix(length)
         prefix._sums = self._sums[: (length + _GROUP - 1) // _GROUP + 1]
@@ -220,14 +214,13 @@ class Heights:
         return top
 
     def total(self) -> int:
-        """Return the sum of all heights."""
         return self.top(len(self._heights))
 
     def at(self, line: int) -> tuple[int, int]:
         """Return the index of the item that contains a line, and the line's offset in it.
 
-        Past the end, the index is the number of items, and the offset counts from the end. Of several items
-        that begin at the same line, it is the last, because the others have height 0.
+        Past the end, the index is the number of items. Of several items that begin at the same line, it is
+        the last, because the others have height 0.
         """
         index, first_line, end = self._found
         if first_line <= line < end:  # as for most lines of a pane that is drawn
@@ -264,13 +257,11 @@ class EntryRenderer:
     """Renders blocks of entries in the styles of a pane."""
 
     def __init__(self, pane: LineView, code_theme: str) -> None:
-        """Use the styles of `pane`, and a pygments theme for code."""
         self._pane = pane
         self._markdown = MarkdownRenderer(pane.line_style, code_theme)
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
-        """Return the lines of a block. `start` and `end` are characters of the entry's text; `end` is after
-        the block. `is_code` says whether the block is a fenced code block."""
+        """Return the lines of a block of the entry's text."""
         source = safe_text(shown_part(entry, start, end))
         match entry.kind:
             case Kind.ANSWER if is_code:
@@ -320,8 +311,7 @@ class EntryRenderer:
 
 
 def is_markdown(entry: Entry) -> bool:
-    """Return whether the text of an entry is cut as Markdown, with a blank line between its pieces. The text
-    of a run that failed is its reason, which is shown line by line."""
+    """Return whether the text of an entry is cut as Markdown; a failed run's reason is shown line by line."""
     is_answer = entry.result is not None and entry.result.outcome is Outcome.SUCCEEDED
     return entry.kind in GROWING or (entry.kind is Kind.RESULT and is_answer)
 
@@ -332,12 +322,10 @@ def pieces_of(entry: Entry, text: str) -> list[tuple[int, int, bool]]:
 
 
 def is_result_shown(result: TurnResult) -> bool:
-    """Return whether the text of a result is shown, because it differs from the text above."""
     return bool(result.length) and not result.is_streamed
 
 
 def shown_length(entry: Entry) -> int:
-    """Return the number of characters that an entry shows."""
     result = entry.result
     if result is None:
         return len(entry.content)
@@ -345,13 +333,11 @@ def shown_length(entry: Entry) -> int:
 
 
 def shown_part(entry: Entry, start: int, end: int) -> str:
-    """Return the shown characters of an entry from `start` to `end`."""
     return entry.content.part(start, end) if entry.result is None else entry.result.part(start, end)
 
 
 def call_line(pane: LineView, call: Call, number: SafeText, width: int, wait: Wait | None = None) -> Strip:
-    """Return the line of a call in its current state, with `number` between its sign and its action. `number`
-    is `#12 `; empty if it is not shown."""
+    """Return the line of a call in its current state; `number` is `#12 `, or empty."""
     state = str(call.outcome) if wait is None else "asks"
     style = "muted" if call.outcome is Outcome.SUCCEEDED else state
     sign = (SafeText(f"  {SIGNS[call.outcome] if wait is None else ASKS_SIGN} "), state)
@@ -368,7 +354,6 @@ def fitting_action(call: Call, wait: Wait | None, width: int) -> SafeText:
 
 
 def thinking_line(pane: LineView, entry: Entry, *, is_folded: bool) -> Strip:
-    """Return the title of a thought; a sign shows whether the thought is folded."""
     sign = "" if entry.is_open else " ▸" if is_folded else " ▾"
     return pane.strip_of([(SafeText(f"{thought_for(entry)}{sign}"), "reasoning")])
 
@@ -381,7 +366,6 @@ def thought_for(entry: Entry) -> SafeText:
 
 
 def rule_line(pane: LineView, words: SafeText, width: int) -> Strip:
-    """Return a thin rule across the pane, with words near its left end."""
     lead = SafeText("── ")
     rest = SafeText(" " + "─" * max(width - len(lead) - len(words) - 1, 2))
     return pane.strip_of([(lead, "rule"), (words, "accent"), (rest, "rule")])

@@ -25,7 +25,6 @@ from agentwatch.text.safe import SafeText
 # The line of a transcript at which each of its blocks begins.
 
 _LEAST_WIDTH = 20
-"""Minimum width in columns that estimates assume."""
 
 
 class BlockLayout:
@@ -38,12 +37,10 @@ class BlockLayout:
         self.exceptions: set[int] = set()
         """The numbers of thoughts whose state differs from the others: open among folded ones, or folded."""
         self.subagents = subagents
-        """Which entries belong to subagents, and which of these are folded."""
         self._blocks = blocks
         self._heights = Heights(spill=blocks.spill)
 
     def prefix(self, blocks: BlockList, subagents: Subagents) -> BlockLayout:
-        """Return the layout of the first blocks, which are `blocks`; what is folded is the same in both."""
         prefix = BlockLayout(blocks, subagents)
         prefix.width, prefix.shows_thinking = self.width, self.shows_thinking
         prefix.exceptions = self.exceptions
@@ -51,9 +48,6 @@ class BlockLayout:
         return prefix
 
     def estimate(self, entry: Entry, start: int, rows: int, *, is_head: bool = False) -> int:
-        """Return the estimated height of a block, in lines; 0 for a folded thought after its title. `start`
-        is the character of the entry's text at which the block begins, `rows` the estimated height of its
-        text. `is_head` says whether the line of a subagent's folded entries is above the block."""
         if self.subagents.is_hidden(entry):
             return int(is_head)
         if self.is_folded(entry):
@@ -65,23 +59,18 @@ class BlockLayout:
         return (1 + is_joined) * length // max(self.width, _LEAST_WIDTH) + 1
 
     def head_rows(self, index: int) -> int:
-        """Return 1 if the line of a subagent's entries is above a block, otherwise 0."""
         return int(self.has_head(self._blocks[index].entry, index))
 
     def has_head(self, entry: Entry, index: int) -> bool:
-        """Return whether the line of a subagent's entries is above a block of this entry."""
         return entry.parent is not None and self.subagents.is_head(entry, index)
 
     def append(self, height: int, gap: int) -> None:
-        """Add a block below all others, with its height and the gap above it, in lines."""
         self._heights.append(height and height + gap)
 
     def drop_last(self) -> None:
-        """Remove the last block."""
         self._heights.pop()
 
     def set_gap(self, index: int, gap: int) -> None:
-        """Set the number of lines above a block."""
         block = self._blocks[index]
         block.gap = gap
         self._heights[index] = _span(block)
@@ -95,7 +84,6 @@ class BlockLayout:
         return more
 
     def is_measured(self, index: int) -> bool:
-        """Return whether a block's height is exact at the current width, not an estimate."""
         block = self._blocks[index]
         if not block.height or block.measured_width == self.width:
             return True
@@ -103,7 +91,6 @@ class BlockLayout:
         return entry.kind is Kind.CALL or self.is_folded(entry) or self.subagents.is_hidden(entry)
 
     def is_folded(self, entry: Entry) -> bool:
-        """Return whether only the title of a thought is shown."""
         is_done = entry.kind is Kind.REASONING and not entry.is_open
         return is_done and self.shows_thinking == (entry.number in self.exceptions)
 
@@ -116,17 +103,14 @@ class BlockLayout:
         self._heights[index] = _span(block)
 
     def fold_all(self) -> None:
-        """Update the height of every thought's block after thoughts were folded or opened."""
         for index, block in enumerate(self._blocks):
             if block.entry.kind is Kind.REASONING:
                 self.fold(index)
 
     def span(self, index: int) -> int:
-        """Return the number of lines of a block, measured or estimated, with the gap above it."""
         return self._heights[index]
 
     def line_count(self) -> int:
-        """Return the number of lines, measured or estimated."""
         return self._heights.total()
 
     def at(self, line: int) -> tuple[int, int]:
@@ -139,7 +123,6 @@ class BlockLayout:
         return self._heights.top(index)
 
     def line_of(self, index: int, row: int = 0) -> int:
-        """Return the line that shows a row of a block."""
         return self.top(index) + self._blocks[index].gap + row
 
 
@@ -151,10 +134,8 @@ def _span(block: Block) -> int:
 _CUT_CHARACTERS = 1 << 16
 """The number of characters cut at a time; 4 MB take 150 ms."""
 _JOINED_CHARACTERS = 2048
-"""Pieces of an entry are one block up to this length, unless the text grew while it was shown.
-
-A shorter entry is not read before it comes into view. 1 GB has 515,000 pieces, and 150,000 blocks.
-"""
+"""Pieces of an entry are one block up to this length, unless the text grew while it was shown; a shorter
+entry is not read before it comes into view. 1 GB has 515,000 pieces, and 150,000 blocks."""
 
 
 class Blocks:
@@ -166,11 +147,8 @@ class Blocks:
         self.layout = BlockLayout(self.all, self.subagents)
         self._transcript = transcript
         self._firsts = Numbers("I", self.all.spill)
-        """For each entry, the index of its first block."""
         self._calls = Numbers("I", self.all.spill)
-        """For each call, the number of its entry."""
         self._cut_length = 0
-        """The number of characters of the last entry's text that are cut."""
         self._fixed_length = 0
         """The length of that text, if it cannot grow."""
         self._tail_start = 0
@@ -179,14 +157,12 @@ class Blocks:
         self._untimed: int | None = None
         """The number of the last entry with the outcome of a turn, until the turn's duration is known."""
         self._above: Entry | None = None
-        """The entry of the last block."""
         self._rule: SafeText | None = None
         self._ruled: int | None = None
         self._rule_from = 0
 
     def prefix(self, transcript: Sequence[Entry]) -> Blocks:
-        """Return the blocks of an earlier moment of the same session, whose transcript this is. Its last
-        entry, which may be the beginning of a longer text, is not cut yet."""
+        """Return the blocks of an earlier moment; its last entry, which may be cut short, is not cut yet."""
         entries = min(max(len(transcript) - 1, 0), max(len(self._firsts) - 1, 0))
         count = self._firsts[entries] if entries < len(self._firsts) else len(self.all)
         calls = _count_below(self._calls, entries)
@@ -203,9 +179,8 @@ class Blocks:
         return prefix
 
     def take(self, *, folds: bool, seconds: float = inf) -> int:
-        """Cut new text into blocks; return the index of the first block that changed. With `folds`, a thought
-        that has ended since the last call is folded; otherwise it stays open. `seconds` is the approximate
-        time limit; the next call continues with the rest."""
+        """Cut new text into blocks for about `seconds`; return the index of the first block that changed.
+        With `folds`, a thought that has ended since the last call is folded."""
         until = perf_counter() + seconds
         changed = len(self.all)
         if len(self._firsts):
@@ -226,11 +201,9 @@ class Blocks:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is text that is not yet cut."""
         return len(self._firsts) < len(self._transcript) or self._is_within_last()
 
     def fold(self, number: int) -> None:
-        """Update the heights of a thought's blocks after it was folded or opened; `number` is its entry."""
         for index in self.of_entry(number) if number < len(self._firsts) else ():
             self.layout.fold(index)
 
@@ -240,8 +213,7 @@ class Blocks:
         return len(self._firsts)
 
     def is_marker(self, number: int) -> bool:
-        """Return whether an entry has a line that can be selected. It is that of a call, of a finished
-        thought, or the line of a subagent's entries."""
+        """Return whether an entry has the selectable line of a call, a finished thought, or a subagent."""
         entry = self._transcript[number]
         blocks = self.of_entry(number)
         if len(blocks) and self.subagents.is_head(entry, blocks.start):
@@ -250,12 +222,10 @@ class Blocks:
         return is_own and not self.subagents.is_hidden(entry)
 
     def of_entry(self, number: int) -> range:
-        """Return the indices of an entry's blocks."""
         end = self._firsts[number + 1] if number + 1 < len(self._firsts) else len(self.all)
         return range(self._firsts[number], end)
 
     def holding(self, number: int, offset: int) -> int:
-        """Return the index of the block that contains a character of an entry's text."""
         blocks = self.of_entry(number)
         return next((index for index in reversed(blocks) if self.all[index].start <= offset), blocks.start)
 
@@ -265,8 +235,8 @@ class Blocks:
 
     def mark_new(self, rule: SafeText) -> int | None:
         """Draw a rule above the next block that is added, and remove the earlier rule. There is no rule above
-        the first block: everything below it would be new. Return the index of the block that was below the
-        earlier rule; None if there was none."""
+        the first block: everything below it would be new. Return the block that was below the earlier
+        rule."""
         self._rule, self._rule_from = (rule if self.all else None), len(self.all)
         ruled, self._ruled = self._ruled, None
         if ruled is None:
@@ -301,7 +271,6 @@ class Blocks:
         return self._firsts[number]
 
     def _grow_last_entry(self, until: float) -> int:
-        """Cut new text of the last entry into blocks; return the index of the first changed block."""
         if not self._is_within_last():
             return len(self.all)
         last = self.all[-1] if len(self.all) > self._firsts[len(self._firsts) - 1] else None
@@ -321,7 +290,6 @@ class Blocks:
         self._above = self.all[-1].entry if self.all else None
 
     def _begin(self, entry: Entry) -> None:
-        """Begin a new entry; for a call and a result, add the block of its line."""
         number = len(self._firsts)
         self._firsts.append(len(self.all))
         self.subagents.begin(entry)
@@ -390,7 +358,6 @@ class Blocks:
         is_code: bool = False,
         is_joined: bool = False,
     ) -> None:
-        """Add a block whose text has about `rows` lines."""
         index, above, number = len(self.all), self._above, entry.number
         self._above = entry
         is_head = is_hidden = False
@@ -411,8 +378,7 @@ class Blocks:
 
 
 def _joined(found: list[tuple[int, int, bool]], most: int) -> Iterator[tuple[int, int, bool, bool]]:
-    """Yield blocks of at most `most` characters, unless a piece is longer. Yield (start, end, whether it is a
-    fenced code block, whether it is several pieces) for each block."""
+    """Yield (start, end, is fenced code, is several pieces) for blocks of at most `most` characters."""
     first = 0
     for index, (_, end, is_code) in enumerate(found, 1):
         start = found[first][0]
@@ -422,7 +388,6 @@ def _joined(found: list[tuple[int, int, bool]], most: int) -> Iterator[tuple[int
 
 
 def _count_below(numbers: Numbers, limit: int) -> int:
-    """Return how many of the ascending numbers are below a limit."""
     return bisect_left(range(len(numbers)), limit, key=numbers.__getitem__)
 
 
@@ -434,8 +399,7 @@ def _gap(
     is_head: bool = False,
     is_next: bool = False,
 ) -> int:
-    """Return the number of blank lines between a block and the block above it. With `is_next`, it is not the
-    first block with text of its entry."""
+    """Return the number of blank lines above a block; with `is_next`, it continues its entry."""
     if above is None:
         blank = 0
     elif above.parent != entry.parent:  # a subagent's name is in the line above its entries

@@ -28,8 +28,6 @@ from agentwatch.text.safe import SafeText, safe_text
 
 
 class Thoughts:
-    """Folds and opens the thoughts of a transcript, all at once or one by one."""
-
     def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
         self._pane = pane
         self._viewport = viewport
@@ -42,11 +40,9 @@ class Thoughts:
 
     @property
     def are_shown(self) -> bool:
-        """Whether finished thoughts are shown in full."""
         return self._layout.shows_thinking
 
     def toggle_all(self) -> None:
-        """Show all of the model's thinking, or fold finished thoughts."""
         layout = self._layout
         before, shown = layout.line_count(), not layout.shows_thinking
         layout.exceptions.clear()
@@ -58,7 +54,6 @@ class Thoughts:
         self._viewport.measure_view()
 
     def toggle(self, number: int) -> None:
-        """Open a folded thought, or fold an open one; `number` is its entry."""
         blocks, layout = self._viewport.blocks, self._layout
         before = layout.line_count()
         layout.exceptions ^= {number}
@@ -69,12 +64,11 @@ class Thoughts:
         self._show_from(blocks.of_entry(number).start, before)
 
     def toggle_by_user(self, number: int) -> None:
-        """Open or fold a thought for the user; unlike `open_for_find`, it stays so when a search ends."""
+        """Open or fold a thought; unlike with `open_for_find`, it stays so when a search ends."""
         self._opened_by_find = None
         self.toggle(number)
 
     def toggle_subagent_by_user(self, root: int) -> None:
-        """Open or fold a subagent's entries for the user, who decides from now on."""
         if self._subagent_opened_by_find == root:
             self._subagent_opened_by_find = None
         self.toggle_subagent(root)
@@ -95,7 +89,7 @@ class Thoughts:
             self.toggle(number)
 
     def toggle_subagent(self, root: int) -> None:
-        """Open the entries below a call of the main agent, or fold them; `root` is its number."""
+        """Open or fold the entries below a call of the main agent; `root` is its number."""
         blocks = self._viewport.blocks
         before = self._layout.line_count()
         blocks.subagents.turn(root)
@@ -117,7 +111,6 @@ class Thoughts:
         self._pane.show_lines()
 
     def show_entry(self, number: int) -> None:
-        """Open the subagent's entries that an entry belongs to, if they are folded."""
         entry, subagents = self._viewport.blocks.all.transcript[number], self._viewport.blocks.subagents
         root = subagents.root(entry)
         if root is not None and subagents.is_hidden(entry):
@@ -139,8 +132,7 @@ class Transcript(LineView):
 
     @dataclass
     class CallChosen(Message):
-        """Posted when the line of a call is selected. `goes_there` says whether the user wants to go to the
-        call in the calls pane."""
+        """Posted when the line of a call is selected; with `goes_there` the user goes to the calls pane."""
 
         call: Call
         goes_there: bool
@@ -158,12 +150,10 @@ class Transcript(LineView):
         self.reader = Reader(self, self.viewport, session)
         self.times = TimeGutter(self, self.viewport)
         self._clicked: int | None = None
-        """The number of the entry that was clicked last."""
         self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
         self._renderer = self.viewport.renderer
 
     def show(self, session: Session) -> None:
-        """Show another moment of the same session."""
         self._session = session
         self.viewport.show(session)
         self.reader.show(session)
@@ -174,7 +164,6 @@ class Transcript(LineView):
         self.show_lines()
 
     def line_count(self) -> int:
-        """Return the number of lines, measured or estimated."""
         return self._layout.line_count()
 
     def show_lines(self, *, redraw: bool = True) -> None:
@@ -183,12 +172,10 @@ class Transcript(LineView):
         super().show_lines(redraw=redraw)
 
     def action_bottom(self) -> None:
-        """Scroll to the end, measure the blocks there, and follow it."""
         super().action_bottom()
         self.show_lines()
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one line; a call's line shows the current state of the call."""
         index, row = self._layout.at(y)
         line = self._renderer.line(index, row, max(width - self.times.columns, 1))
         if not self.times.is_shown:
@@ -204,7 +191,6 @@ class Transcript(LineView):
         return entry.kind is not Kind.CALL and not is_title and not self._layout.has_head(entry, index)
 
     def on_resize(self) -> None:
-        """Wrap the blocks to the new width."""
         self.times.wrap()
         super().on_resize()
 
@@ -218,7 +204,6 @@ class Transcript(LineView):
                 self.show_lines()
 
     def notify_style_update(self) -> None:
-        """Discard the rendered blocks, because the styles have changed."""
         super().notify_style_update()
         self._renderer.forget_styles()
 
@@ -228,14 +213,12 @@ class Transcript(LineView):
             self.refresh()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
-        """Highlight the matches of a query. `query` is None to remove the highlights; `current` is the block
-        index of the current match, and its number in the block."""
+        """Highlight the matches; `current` is the block index of the current one, and its number there."""
         self._renderer.mark(query, current)
         self.painter.forget_from(0)
         self.refresh()
 
     def mark_calls(self, chosen: Call | None, held: Call | None) -> None:
-        """Mark the call that is selected in all panes, and the failure whose detail stays open."""
         renderer = self._renderer
         if (renderer.chosen_call, renderer.held_call) == (chosen, held):
             return
@@ -252,7 +235,6 @@ class Transcript(LineView):
             self._mark_line(self._blocks.entry_of_call(call.number))
 
     def _mark_line(self, number: int | None) -> None:
-        """Mark the line of an entry as the selected one; None marks no line."""
         renderer = self._renderer
         renderer.chosen = number
         call = None if number is None else self._session.transcript[number].call
@@ -264,18 +246,16 @@ class Transcript(LineView):
         self.refresh()
 
     def show_waits(self, waits: Waits) -> None:
-        """Show which calls wait for the user."""
         self._renderer.waits = waits
         self.refresh()
 
     def toggle_reasoning(self) -> None:
-        """Show all of the model's thinking, or fold finished thoughts."""
         position = self.reader.position()
         self.thoughts.toggle_all()
         self.restore(position)
 
     def copied(self) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in words, and its text. It is the selected call or thought if it is visible,
+        """Return what `y` copies in words, and its text: the selected call or thought if it is visible,
         otherwise the last run's text with a blank line between its segments."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         if not self.following and self._renderer.chosen in seen:
@@ -296,12 +276,10 @@ class Transcript(LineView):
         return SafeText("the text of the last run"), safe_text("\n\n".join(reversed(segments)))
 
     def restore(self, position: ReadingPosition) -> None:
-        """Restore an earlier reading position."""
         self.thoughts.fold_again()
         self.reader.restore(position)
 
     def reveal_call(self, call: Call) -> None:
-        """Select the line of a call, and scroll to it."""
         number = self._blocks.entry_of_call(call.number)
         if number is not None:
             self.thoughts.fold_again()
@@ -320,8 +298,7 @@ class Transcript(LineView):
             self.reader.bring_into_view(self._blocks.of_entry(number).start, 0)
 
     def reveal_text(self, query: Query, number: int, offset: int) -> None:
-        """Scroll to a match of a query in an entry, and highlight it as the current one. `offset` is the
-        character of the entry's text at which the match begins."""
+        """Scroll to a match of a query in an entry, and highlight it as the current one."""
         if number >= self._blocks.entry_count:
             return
         self.thoughts.open_for_find(number)
@@ -354,8 +331,7 @@ class Transcript(LineView):
             number += step
 
     def action_open(self) -> None:
-        """Go to the selected call, or open or fold the selected thought, if it is visible. Without a
-        selection, select something visible."""
+        """Go to the selected call, or open or fold the selected thought; else select a visible one."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         chosen = self._renderer.chosen
         call = None if chosen is None else self._session.transcript[chosen].call

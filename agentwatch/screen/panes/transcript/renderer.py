@@ -29,7 +29,7 @@ from agentwatch.text.safe import SafeText, cut
 _KEPT_BLOCKS = 256
 _HEAD_INDENT = 2
 _LEAST_FOR_NUMBER = 60
-"""A pane with fewer columns shows no numbers of calls."""
+"""Columns."""
 _MARKED = (Kind.CALL, Kind.REASONING)
 """Entries with a line of their own that is marked when they are selected."""
 Spans = list[list[tuple[int, int, int]]]
@@ -37,22 +37,16 @@ Spans = list[list[tuple[int, int, int]]]
 
 
 class BlockRenderer:
-    """Renders the blocks of a pane, and caches the lines of the 256 blocks used last. `layout` has the width,
-    and knows which thoughts and which subagents are folded."""
+    """Renders the blocks of a pane, and caches the lines of the 256 blocks used last."""
 
     def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call]) -> None:
         self.chosen: int | None = None
-        """The number of the entry whose line is selected: a call or a thought."""
         self.chosen_call: Call | None = None
-        """The call that is selected in all panes."""
         self.has_thought = False
         """Whether a line other than that of this call is selected, so that the call is not marked."""
         self.held_call: Call | None = None
-        """The failed call whose detail stays open."""
         self.waits: Waits = NO_WAITS
-        """The calls that wait for the user."""
         self.has_numbers = True
-        """Whether the lines of calls show the numbers of the calls."""
         self._pane = pane
         self._blocks = blocks
         self._layout = layout
@@ -78,14 +72,12 @@ class BlockRenderer:
         return self._with_marks(strips[row], index, row) if self._query else strips[row]
 
     def cached(self, index: int) -> list[Strip]:
-        """Return the lines of a block's text, from the cache if possible."""
         strips = self._strips.get(index)
         if strips is None:
             strips = self._strips[index] = self.render(index)
         return strips
 
     def render(self, index: int) -> list[Strip]:
-        """Render the lines of a block's text, without the cache."""
         block = self._blocks[index]
         if self._entries is None:
             self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
@@ -95,19 +87,16 @@ class BlockRenderer:
         return self._entries.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
 
     def forget_from(self, first: int) -> None:
-        """Remove the blocks from number `first` on from the cache."""
         for kept in (self._strips, self._spans):
             for index in [index for index in kept.keys() if index >= first]:  # noqa: SIM118 - no mapping
                 kept.discard(index)
 
     def forget_styles(self) -> None:
-        """Clear the cache, because the theme has changed."""
         self._entries = None
         self._strips.clear()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None) -> None:
-        """Highlight the matches of a query in all lines returned from now on. `query` is None to remove the
-        highlights; `current` is the block index of the current match, and its number in the block."""
+        """Highlight the matches; `current` is the block index of the current one, and its number there."""
         if query is not self._query:
             self._spans.clear()
         self._query, self._current = query, current
@@ -179,7 +168,6 @@ class BlockRenderer:
         return self._pane.strip_of([(cut(SafeText(f"{blanks}{name}"), width), "muted")])
 
     def _call_row(self, call: Call, width: int, indent: int) -> Strip:
-        """Return the line of a call, marked if it is selected or its detail stays open."""
         number, wait = self._number(call, width), self.waits.get(call.number)
         strip = call_line(self._pane, call, number, max(width - indent, 5), wait)
         if indent:
@@ -196,7 +184,6 @@ class BlockRenderer:
         return None if self.has_thought else self.chosen_call
 
     def _number(self, call: Call, width: int) -> SafeText:
-        """Return the number of a call, `#12 `, as a pane of `width` columns shows it."""
         is_shown = self.has_numbers and width >= _LEAST_FOR_NUMBER
         return SafeText(f"#{call.number} " if is_shown else "")
 
@@ -216,7 +203,6 @@ class BlockRenderer:
 
 
 def _found(query: Query, texts: list[str]) -> Spans:
-    """Return the pieces of each match in wrapped lines."""
     spans: Spans = []
     starts = [0]
     for text in texts:

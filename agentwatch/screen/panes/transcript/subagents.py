@@ -29,16 +29,12 @@ class Tally:
 
     def __init__(self) -> None:
         self.head: int | None = None
-        """The index of the first block. The line of all of them is above it."""
+        """The index of the first block; the line of all of them is above it."""
         self.blocks = array("I")
-        """The indices of all blocks."""
         self.calls = array("I")
-        """The numbers of the calls."""
         self.messages = array("I")
-        """The numbers of the entries with messages."""
 
     def prefix(self, calls: int, entries: int, blocks: int) -> Tally:
-        """Return the tally of the first calls, entries and blocks of the session."""
         prefix = Tally()
         prefix.blocks = self.blocks[: bisect_left(self.blocks, blocks)]
         prefix.calls = self.calls[: bisect_right(self.calls, calls)]
@@ -48,8 +44,8 @@ class Tally:
 
 
 class Subagents:
-    """Knows which entries belong to which call of the main agent, and which of these are open. All entries
-    below one call of the main agent are folded and opened together."""
+    """Knows which entries belong to which call of the main agent, and which of these are open; all entries
+    below one call are folded and opened together."""
 
     def __init__(self) -> None:
         self._roots: dict[int, int] = {}
@@ -79,7 +75,6 @@ class Subagents:
         return self._tallies.get(root)
 
     def is_hidden(self, entry: Entry) -> bool:
-        """Return whether an entry is folded."""
         root = self.root(entry)
         return root is not None and root != UNKNOWN_PARENT and root not in self._open
 
@@ -89,13 +84,11 @@ class Subagents:
         return bool(root) and root is not None and self._tallies[root].head == index
 
     def indent(self, entry: Entry) -> int:
-        """Return by how many columns an entry is indented."""
         if entry.parent is None:
             return 0
         return _INDENT * min(self._levels.get(entry.parent, 0) + 1, _MOST_LEVELS)
 
     def begin(self, entry: Entry) -> None:
-        """Count a new entry."""
         root = self.root(entry)
         if root is None or entry.parent is None:
             return
@@ -108,7 +101,6 @@ class Subagents:
             tally.messages.append(entry.number)
 
     def add_block(self, entry: Entry, index: int) -> None:
-        """Add a block of an entry."""
         root = self.root(entry)
         if root is not None:
             tally = self._tallies[root]
@@ -116,19 +108,16 @@ class Subagents:
             tally.head = index if tally.head is None else tally.head
 
     def drop_block(self, entry: Entry) -> None:
-        """Remove the last block, which belongs to this entry."""
         root = self.root(entry)
         if root is not None:
             tally = self._tallies[root]
             tally.head = None if tally.head == tally.blocks.pop() else tally.head
 
     def turn(self, root: int) -> None:
-        """Open the entries below a call, or fold them."""
         self._open ^= {root}
 
     def words(self, root: int, calls: Sequence[Call], waits: Waits, width: int) -> SafeText:
-        """Return the line of the entries below a call. Examples: `▸ Find the callers · 14 calls, 3 messages`,
-        and with the newest call while it runs."""
+        """Return for example `▸ Find the callers · 14 calls, 3 messages`, and a running call."""
         call, tally = calls[root - 1], self._tallies[root]
         counts = [plural(len(tally.calls), "call")] if tally.calls else []
         counts += [plural(len(tally.messages), "message")] if tally.messages else []
@@ -143,5 +132,4 @@ class Subagents:
 
 
 def name_of(call: Call) -> SafeText:
-    """Return the name of the subagent of a call: what it is to do."""
     return cut(target(call) or shown_tool(call.tool) or SafeText("subagent"), _NAME_COLUMNS)

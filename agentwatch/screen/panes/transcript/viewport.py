@@ -22,26 +22,23 @@ from agentwatch.text.times import time_of_day
 
 _SLICE_SECONDS = 0.008
 _MOST_MEASURED = 200
-"""A transcript of at most this number of blocks is measured whole, so that its scroll bar is exact. It takes
-0.1 s, in slices."""
+"""A transcript of at most so many blocks is measured whole, in 0.1 s, so that its scroll bar is exact."""
 
 
 class BlockViewport:
     """Cuts a session's transcript into blocks, measures the visible ones, and keeps their lines in place.
 
-    A block has an estimated height until it is visible. Of a long transcript nothing else is measured: all of
-    it would take 28 s per million tokens.
+    A block has an estimated height until it is visible: a million tokens would take 28 s.
     """
 
     class Unsettled(Message):
         """Posted when heights become estimates outside a tick, so that a tick measures them again."""
 
     def __init__(self, pane: LineView, session: Session) -> None:
-        """Show the transcript of `session` in `pane`, which scrolls and draws the lines."""
         self._pane = pane
         self._session = session
         self._newest = self.blocks = Blocks(session.transcript)
-        """The blocks of the newest moment, and those that are shown."""
+        """Of the newest moment, and those that are shown."""
         self._is_measuring = False
         self._measured = 0
         """Every block before this index is measured, if the transcript is short."""
@@ -56,7 +53,6 @@ class BlockViewport:
         return (self._newest,) if self._newest is self.blocks else (self._newest, self.blocks)
 
     def show(self, session: Session) -> None:
-        """Show the transcript of another moment of the same session."""
         is_newest = session.transcript is self._newest.all.transcript
         before = self._same if self.blocks is not self._newest else len(self._newest.all)
         self.blocks = self._newest if is_newest else self._newest.prefix(session.transcript)
@@ -69,20 +65,17 @@ class BlockViewport:
         self._pane.painter.forget()
 
     def take_newest(self, seconds: float) -> None:
-        """Cut the newest entries into blocks, for about `seconds`, while an earlier moment is shown."""
         if self.blocks is not self._newest and self._newest.is_behind:
             self._newest.take(folds=True, seconds=seconds)
 
     def take(self, width: int, seconds: float) -> bool:
-        """Cut entries into blocks before the pane is shown. `seconds` is the approximate time limit; 250,000
-        blocks take 700 ms. Return whether the whole transcript is cut."""
+        """Cut entries into blocks before the pane is shown; return whether all are. 250,000 take 700 ms."""
         self.layout.width = width
         self.blocks.take(folds=True, seconds=seconds)
         return not self.blocks.is_behind
 
     @property
     def taken_percent(self) -> int:
-        """The percentage of the session's entries that are cut into blocks."""
         return 100 * self.blocks.entry_count // max(len(self._session.transcript), 1)
 
     def sync(self) -> bool:
@@ -119,7 +112,6 @@ class BlockViewport:
             self._pane.show_lines()
 
     def wrap(self, width: int) -> None:
-        """Wrap the blocks to a new width; the text at the top of the viewport stays there approximately."""
         if self.layout.width == width:
             return
         place = self._place()
@@ -152,7 +144,6 @@ class BlockViewport:
             self._pane.show_lines()
 
     def measure(self, index: int) -> None:
-        """Replace the estimated height of a visible block by its exact height."""
         more = self.layout.set_height(index, len(self.renderer.cached(index)) + self.layout.head_rows(index))
         top = self.layout.top(index) if index else 0
         if more:
@@ -161,16 +152,15 @@ class BlockViewport:
         self._pane.painter.forget_from(top)
 
     def count_as_old(self, top: int, lines: int) -> None:
-        """Do not count the lines that a re-measured block gains as new content. `top` is the line at which
-        the block begins; blocks below the end that the user left do count."""
+        """Do not count the lines that a re-measured block gains as new content; blocks below the end that the
+        user left do count."""
         pane = self._pane
         if not pane.following and top < pane.count_when_unfollowed:
             pane.count_when_unfollowed += lines
 
     def measure_view(self, fixed: int = 0) -> bool:
-        """Measure the visible blocks until all are measured; return whether any was not. A measured block may
-        be shorter than estimated, so that others become visible. The line in the row `fixed` of the viewport
-        stays there, unless the end is followed."""
+        """Measure the visible blocks until all are measured, because others may become visible; return
+        whether any was not. The line in the row `fixed` stays there, unless the end is followed."""
         if self._is_measuring:  # keeping a line in its row shows the lines, which measures them
             return False
         self._is_measuring = True
@@ -232,7 +222,7 @@ _TIME_COLUMNS = 9
 
 
 class TimeGutter:
-    """A column for the time at which each entry began; it is 9 columns wide, or hidden."""
+    """A column of 9 for the time at which each entry began; it may be hidden."""
 
     def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
         self._pane = pane
@@ -241,16 +231,13 @@ class TimeGutter:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the times are shown."""
         return self.columns > 0
 
     def show(self, shown: bool) -> None:
-        """Show or hide the times; the text at the top of the viewport stays there."""
         self.columns = _TIME_COLUMNS if shown else 0
         self.wrap()
 
     def wrap(self) -> None:
-        """Wrap the transcript to the width beside the times."""
         if width := self._pane.scrollable_content_region.width:
             self._viewport.wrap(max(width - self.columns, 1))
             self._pane.painter.forget()
@@ -279,9 +266,8 @@ _MOST_PARALLEL = 100
 
 
 def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
-    """Return the call of the whole session that is the same as a call of the preview; None if there is none.
-    The two are the same if they share a line of the recording. The preview may lack the other line of the
-    call: the one that started or the one that ended it. `calls` are those of the whole session, in order."""
+    """Return the call of the whole session that is the same as one of the preview: they share a line of the
+    recording. The preview may lack the line that started or the one that ended the call."""
     places = [place for place in (match_shown.started, match_shown.ended) if place is not None]
     if not places:
         return None
@@ -291,8 +277,7 @@ def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
 
 
 def call_near(entries: Sequence[Entry], number: int) -> tuple[Call, int] | None:
-    """Return the call nearest to an entry and the number of its entry; None if there are no calls. Of two
-    calls at the same distance, it is the later one."""
+    """Return the call nearest to an entry, the later of two, and its entry; None without calls."""
     for distance in range(len(entries)):
         for at in (number + distance, number - distance):
             if 0 <= at < len(entries) and (call := entries[at].call) is not None:
@@ -310,7 +295,7 @@ _MOST_ATTEMPTS = 8
 
 
 class ReadingPosition(NamedTuple):
-    """The reading position: the end if `is_following`, else the row of a block at the top of the viewport."""
+    """The end if `is_following`, else the row of a block at the top of the viewport."""
 
     block: int
     row: int
@@ -320,7 +305,7 @@ class ReadingPosition(NamedTuple):
 
 
 class Reader:
-    """Records the reading position in a transcript's blocks, and scrolls to positions."""
+    """Knows the reading position in a transcript's blocks, and scrolls to positions."""
 
     def __init__(self, pane: LineView, viewport: BlockViewport, session: Session) -> None:
         self._pane = pane
@@ -328,7 +313,6 @@ class Reader:
         self._session = session
 
     def show(self, session: Session) -> None:
-        """Read the transcript of another moment of the same session."""
         self._session = session
 
     def entry_of(self, call: Call) -> int:
@@ -343,7 +327,6 @@ class Reader:
         return block.number, block.start
 
     def position(self) -> ReadingPosition:
-        """Return the current reading position."""
         following, chosen = self._pane.following, self._viewport.renderer.chosen
         if not self._pane.line_count():
             return ReadingPosition(0, 0, following, chosen)
@@ -351,7 +334,6 @@ class Reader:
         return ReadingPosition(*self._viewport.layout.at(line), following, chosen)
 
     def restore(self, position: ReadingPosition) -> None:
-        """Restore an earlier reading position."""
         pane, viewport = self._pane, self._viewport
         viewport.renderer.chosen = position.chosen
         if position.is_following:
@@ -366,9 +348,8 @@ class Reader:
         pane.show_lines()
 
     def same_position(self, preview: Reader) -> ReadingPosition | None:
-        """Return the position in this transcript that shows the same text as a preview does. The nearest call
-        in the preview is located in the whole session; the position is relative to it. Return None if the
-        preview follows the end, or if its entry is not in this transcript."""
+        """Return the position in this transcript that shows the same text as a preview does, located from the
+        nearest call; None if the preview follows the end, or if its entry is not in this transcript."""
         if preview._pane.following or not preview._pane.line_count():
             return None
         position, blocks = preview.position(), self._viewport.blocks
