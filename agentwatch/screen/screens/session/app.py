@@ -36,18 +36,15 @@ _PROBLEM_SECONDS = 10.0
 
 
 class SessionApp(TerminalApp[Result]):
-    """An app that shows sessions, each in a screen of its own."""
+    """Shows sessions, each in a screen of its own."""
 
     _being_closed = 0
-    """The number of sessions that are being closed."""
 
     @property
     def session_screen(self) -> WatchScreen | None:
-        """The screen of the session that is open, below its dialogs; None if none is open."""
         return next((screen for screen in self.screen_stack if isinstance(screen, WatchScreen)), None)
 
     async def close_session(self, session: OpenSession) -> None:
-        """Remove the screen of a session, and close the session."""
         while self.session_screen is not None:
             await self.pop_screen()
         self._being_closed += 1
@@ -56,24 +53,20 @@ class SessionApp(TerminalApp[Result]):
         self.set_timer(_COLLECT_SECONDS, gc.collect)
 
     def on_app_blur(self) -> None:
-        """Record what the user has seen of the session, because the terminal lost the focus."""
         if (screen := self.session_screen) is not None:
             screen.app_blurred()
 
     def on_app_focus(self) -> None:
-        """Show what happened in the session while the terminal did not have the focus."""
         if (screen := self.session_screen) is not None:
             screen.app_focused()
 
     def action_suspend_process(self) -> None:
-        """Suspend the job; restore the terminal's title first."""
         if (screen := self.session_screen) is not None:
             screen.notices.rest()
         super().action_suspend_process()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Yield the commands of the palette: what the keys do now, each with its keys, and the themes. Those
-        that the line of keys names come first."""
+        """Yield the commands of the palette, each with its keys: first those that the line of keys names."""
         keys: dict[tuple[str, DOMNode], list[str]] = {}
         actions: dict[tuple[str, DOMNode], ActiveBinding] = {}
         for key, active in screen.active_bindings.items():
@@ -93,11 +86,9 @@ class SessionApp(TerminalApp[Result]):
         yield SystemCommand("Change the theme", self.theme, self.action_change_theme)
 
     def action_command_palette(self) -> None:
-        """Show every command."""
         self._choose_from("Commands", [*self.get_system_commands(self.screen)])
 
     def action_change_theme(self) -> None:
-        """Show the themes."""
         themes = [
             SystemCommand(name, "in use" if name == self.theme else "", partial(self.choose_theme, name))
             for name in theme_names()
@@ -115,7 +106,6 @@ class SessionApp(TerminalApp[Result]):
             self.push_screen(Palette(title, commands), run)
 
     def action_help(self) -> None:
-        """Show the help, with every key as it is bound."""
         from agentwatch.screen.screens.session.help import Help
 
         self.push_screen(Help(self.config.keys))
@@ -125,15 +115,12 @@ class SessionApp(TerminalApp[Result]):
         self.notify("agentwatch has not started this agent", markup=False)
 
     def action_leave(self) -> None:
-        """Quit."""
         raise NotImplementedError
 
     def action_help_quit(self) -> None:
-        """Treat ctrl+c as `leave` when no text is selected."""
         self.action_leave()
 
     async def action_quit(self) -> None:
-        """Treat ctrl+q and the palette's Quit as `leave`."""
         self.action_leave()
 
 
@@ -147,10 +134,8 @@ class Leave(Enum):
 
 
 class AgentwatchApp(SessionApp[Leave]):
-    """Shows one session until the user quits. The source stops the agent on request. `held` are the signals
-    that arrived before the app runs; they are handled first. `config` is None for the defaults, `replay` None
-    to show the recording, `asked` None if the command line asks nothing. `problem` is why the user's settings
-    are not used, which is shown first; empty if they are."""
+    """Shows one session until the user quits. `held` are the signals that arrived before the app runs.
+    `problem` is why the user's settings are not used, which is shown first; empty if they are."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("session app")
 
@@ -173,7 +158,6 @@ class AgentwatchApp(SessionApp[Leave]):
         self._replay, self._asked = replay, asked
 
     def get_default_screen(self) -> WatchScreen:
-        """Return the session's screen."""
         is_replayed = self._replay is not None
         return WatchScreen(
             self._source,
@@ -185,16 +169,13 @@ class AgentwatchApp(SessionApp[Leave]):
         )
 
     def on_mount(self) -> None:
-        """Show why the settings are not used."""
         if self._problem:
             self.notify(safe_line(self._problem), severity="error", timeout=_PROBLEM_SECONDS, markup=False)
 
     def on_watch_screen_file_replaced(self) -> None:
-        """End: whoever opened the file opens it again."""
         self.exit()
 
     def action_leave(self) -> None:
-        """Quit; if the agent or a process that it started is still running, ask whether to stop it."""
         from agentwatch.screen.screens.session.dialogs import LeaveDialog
 
         survivors = self._source.survivors()
@@ -216,13 +197,11 @@ class AgentwatchApp(SessionApp[Leave]):
             self.exit(Leave.OVER)
 
     def action_continue(self) -> None:
-        """Continue the agent, if a rule has paused it."""
         pausing = self._source.pausing
         if pausing is None or not pausing.resume():
             self.notify("no rule has paused the agent", markup=False)
 
     def action_interrupt(self) -> None:
-        """Ask whether to interrupt the turn of the agent, or then to stop it."""
         from agentwatch.screen.screens.session.dialogs import IS_OFF, InterruptDialog
 
         if "interrupt" not in self.config.act:

@@ -39,17 +39,13 @@ class Place(NamedTuple):
 
 @dataclass
 class BoxState:
-    """What the session box remembers from one opening to the next."""
-
     tab: str = "happened"
     places: dict[str, Place] = field(default_factory=dict)
     """The place of each list that the user has moved, by its id."""
     is_by_name: bool = False
-    """Whether the files are sorted by name."""
     moment: object = None
     """The moment for which a test run was selected last."""
     sought: object = None
-    """What the files were opened on last."""
 
 
 class Opened(NamedTuple):
@@ -57,17 +53,15 @@ class Opened(NamedTuple):
 
     call: Call
     at_end: bool
-    """Whether to go to the moment at which the call ended, instead of staying at the one that is shown."""
+    """Instead of staying at the moment that is shown."""
 
 
 class BoxList(RowView, Generic[Item]):
-    """A list of a tab. The selected item stays selected while the list grows, by its key. A subclass
-    implements `key`, `take`, `update_items` and `row`."""
+    """A list of a tab. The selected item stays selected while the list grows, by its key."""
 
     second: BoxList[Any] | None = None
-    """The list below this one, which is about its selected item; None without one."""
+    """The list below this one, which is about its selected item."""
     opens_second = False
-    """Whether enter goes to the list below."""
     hint = ""
     """What the keys of this list do, for the frame."""
 
@@ -81,17 +75,14 @@ class BoxList(RowView, Generic[Item]):
 
     @property
     def lists(self) -> Iterator[BoxList[Any]]:
-        """This list, and the one below it."""
         yield from (self, self.second) if self.second is not None else (self,)
 
     @property
     def chosen(self) -> Item | None:
-        """The selected item; None while nothing is selected."""
         return self.items[self.cursor] if 0 <= self.cursor < len(self.items) else None
 
     @property
     def first(self) -> int:
-        """The first row that can be selected."""
         return 0
 
     def key(self, item: Item) -> object:
@@ -103,15 +94,13 @@ class BoxList(RowView, Generic[Item]):
         return False
 
     def update_items(self, *, is_more: bool) -> None:
-        """Show what was read. `is_more` says whether more is left to read."""
+        """Show what was read; `is_more` says whether more is left to read."""
         raise NotImplementedError
 
     def opened(self) -> Opened | None:
-        """Return the call that enter opens; None without one."""
         return None
 
     def line_count(self) -> int:
-        """Return the number of items."""
         return len(self.items)
 
     def sync(self) -> bool:
@@ -131,8 +120,8 @@ class BoxList(RowView, Generic[Item]):
         follows_first: bool = False,
         is_other: bool = False,
     ) -> None:
-        """Show other items. With `follows_first`, the first row stays selected until the user moves. With
-        `is_other`, they have nothing to do with those before."""
+        """Show other items, with the first row selected until the user moves (`follows_first`), or in place
+        of others with which they have nothing to do (`is_other`)."""
         wanted, chosen = self._wanted, self.chosen
         stays_first = is_other or (follows_first and self.cursor == self.first)
         if wanted is None and chosen is not None and not stays_first:
@@ -153,20 +142,16 @@ class BoxList(RowView, Generic[Item]):
             self._wanted = None
 
     def row_of(self, key: object) -> int | None:
-        """Return the row of an item; None if it is not listed."""
         return next((row for row, item in enumerate(self.items) if self.key(item) == key), None)
 
     def choose(self, row: int) -> None:
-        """Select the row that the user wants."""
         self._wanted = None
         self.go(row)
 
     def go(self, row: int) -> None:
-        """Select a row and make it visible."""
         super().choose(row)
 
     def keep_place(self) -> None:
-        """Remember the selected item and the scroll position, unless they are the first ones."""
         top, name = self.scroll_offset.y, self.id or ""
         if self._wanted is not None or self.chosen is None:
             return
@@ -177,9 +162,8 @@ class BoxList(RowView, Generic[Item]):
 
 
 class SessionBox(ModalScreen[Opened | Play | None]):
-    """Lists in tabs. It is dismissed with the call that the user opened, with how to play what happened, or
-    with None. `tabs` are the upper lists, by the names of the tabs. `play` returns how to play what
-    happened; None if its times are unknown."""
+    """Lists in tabs, by the names of the tabs. It is dismissed with the call that the user opened, with how
+    to play what happened, or with None. `play` returns None if its times are unknown."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-medium"), (30, "-tall")]
@@ -207,30 +191,25 @@ class SessionBox(ModalScreen[Opened | Play | None]):
         self._box = Vertical(id="box")
 
     def compose(self) -> ComposeResult:
-        """Lay out the line of tabs, and the lists of each tab below it."""
         with self._box:
             yield self._line
             for name, each in self._tabs.items():
                 yield Vertical(*each.lists, id=f"tab-{name}")
 
     def on_mount(self) -> None:
-        """Show the tab that was shown last, and start the updates."""
         self.action_tab(self._state.tab if self._state.tab in self._tabs else next(iter(self._tabs)))
         self._keep_updated()
 
     @property
     def shown(self) -> BoxList[Any]:
-        """The upper list of the tab that is shown."""
         return self._tabs[self._state.tab]
 
     def sync(self) -> bool:
-        """Update the tab that is shown for one time slice; return whether more work is left."""
         is_more = self.shown.sync()
         self._box.border_title = Content(f"Session · {self.shown.title}")
         return is_more
 
     def dismiss(self, result: Opened | Play | None = None) -> AwaitComplete:
-        """Remember the places of the lists, and close the box."""
         for each in self._all_lists():
             each.keep_place()
         return super().dismiss(result)
@@ -243,7 +222,6 @@ class SessionBox(ModalScreen[Opened | Play | None]):
             self._box.border_subtitle = Content(" · ".join(filter(None, hints)))
 
     def action_tab(self, name: str) -> None:
-        """Show a tab, with the focus on its upper list."""
         self._state.tab = name
         for each in self._tabs:
             self.query_one(f"#tab-{each}").display = each == name
@@ -256,7 +234,6 @@ class SessionBox(ModalScreen[Opened | Play | None]):
         self.action_tab(event.name)
 
     def action_step(self, step: int) -> None:
-        """Show the next (1) or previous (-1) tab."""
         names = [*self._tabs]
         self.action_tab(names[(names.index(self._state.tab) + step) % len(names)])
 
@@ -270,7 +247,6 @@ class SessionBox(ModalScreen[Opened | Play | None]):
         self.set_focus(at, scroll_visible=False)
 
     def action_open(self) -> None:
-        """Close the box with what is selected, or focus the list about it."""
         at = self._focused_list()
         if (opened := at.opened()) is not None:
             self.dismiss(opened)
@@ -285,7 +261,6 @@ class SessionBox(ModalScreen[Opened | Play | None]):
             self.set_focus(self.shown, scroll_visible=False)
 
     def action_play(self) -> None:
-        """Close the box with how to play what happened; say so if it has no times."""
         play = self._play()
         if play is None:
             self.notify("cannot play: the recording has no times", markup=False)
@@ -299,5 +274,4 @@ class SessionBox(ModalScreen[Opened | Play | None]):
         return self.focused if isinstance(self.focused, BoxList) else self.shown
 
     def _keep_updated(self) -> None:
-        """Update the shown tab while the box is open, one time slice of new data at a time."""
         self.set_timer(_SLICE_SECONDS if self.sync() else _SYNC_SECONDS, self._keep_updated)

@@ -37,7 +37,7 @@ _LEAST_PATH = 14
 _LEAST_WITH_ACTIONS = 84
 _LEAST_WITH_TIME = 60
 _LEAST_WITH_ALL = 50
-"""Minimum width at which a row with marks also shows its changed lines; below it, the marks come first."""
+"""In narrower rows, marks come before the changed lines."""
 _LEAST_WITH_LINES = 28
 _LEAST_WITH_CLOCK = 44
 _FILE_ACTIONS = 30
@@ -49,14 +49,13 @@ class Sought(NamedTuple):
     """What the files are opened on: the first of some files that a call has touched."""
 
     files: Sequence[FileLine]
-    """The files; the paths are foreign text."""
     call: Call
     """The selected call: it touched the file, or its output names it."""
 
 
 class FileList(BoxList[TouchedFile], HeadedView):
     """One row per file: the actions on it, its changed lines, the time of its last call, its warnings.
-    `sought` is None for the file that was touched last."""
+    Without `sought`, the file that was touched last is selected."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "sort", "Sort")]
     opens_second = True
@@ -70,26 +69,20 @@ class FileList(BoxList[TouchedFile], HeadedView):
         state.sought = sought
         self._shown: tuple[object, ...] = ()
         self._returned: dict[TouchedFile, tuple[int, bool | None]] = {}
-        """For each file, the number of its calls at the last check, and whether it was back to its original
-        content.
-        """
+        """For each file, the number of its calls at the last check, and whether its content was restored."""
         self.second: FileCalls = FileCalls(state)
         self.empty_words = SafeText(" no files yet; changes by shell commands are not listed")
 
     def key(self, item: TouchedFile) -> object:
-        """Return the name of the file."""
         return item.shown
 
     def take(self) -> bool:
-        """Read some ended calls; return whether more are left."""
         return self._touched.update()
 
     def sync(self) -> bool:
-        """Read ended calls, or else check one file; return whether more is left to do."""
         return super().sync() or self._check_one()
 
     def update_items(self, *, is_more: bool) -> None:
-        """Show the files, and the calls about the selected one."""
         by_name = self._state.is_by_name
         shown = (self._touched.calls_read, by_name, is_more)
         if shown != self._shown:
@@ -105,12 +98,10 @@ class FileList(BoxList[TouchedFile], HeadedView):
             self._sought = None
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Show the calls about another file."""
         super().watch_cursor(old, new)
         self._show_calls()
 
     def action_sort(self) -> None:
-        """Toggle the order: by name, or last touched first."""
         self._state.is_by_name = not self._state.is_by_name
         self.sync()
 
@@ -134,8 +125,8 @@ class FileList(BoxList[TouchedFile], HeadedView):
         self.second.show_file(file, self.marks(file) if file else SafeText(""), is_more=is_more)
 
     def _check_one(self) -> bool:
-        """Check whether one visible file is back to its original content; return whether one was checked. The
-        check reads the contents back from the recording, so each call of this method checks only one file."""
+        """Check whether one visible file is back to its original content, which is read from the recording;
+        return whether one was checked."""
         top = self.scroll_offset.y
         for file in self.items[top : top + self.size.height]:
             changes = file.file_actions.total() - file.file_actions[FileAction.READ]
@@ -146,13 +137,11 @@ class FileList(BoxList[TouchedFile], HeadedView):
         return False
 
     def heading(self, width: int) -> Spans:
-        """Return the heading of the columns."""
         cells = _cells(SafeText("actions"), "lines", "last call", width)
         path = fitted(SafeText("file"), width - columns(cells))
         return [(SafeText(path + cells), "muted")]
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a file's path, warnings, actions, changed lines and time, in at most `width` columns."""
         file = self.items[y]
         marks = self.marks(file)
         cells = _cells(
@@ -169,7 +158,6 @@ class FileList(BoxList[TouchedFile], HeadedView):
         ]
 
     def marks(self, file: TouchedFile) -> SafeText:
-        """Return a file's warnings as text; empty for most files."""
         marks = [f"{file.unread} without reading"] if file.unread else []
         marks += ["outside cwd"] if file.is_outside else []
         at, is_back = self._returned.get(file, (0, None))
@@ -187,19 +175,16 @@ class FileCalls(BoxList[Call]):
         self._file: TouchedFile | None = None
         self._line: int | None = None
         self._failed: Call | None = None
-        """The call whose failing line is about the file; None if the file was opened for another reason."""
+        """The call whose failing line is about the file."""
 
     def key(self, item: Call) -> object:
-        """Return the number of the call."""
         return item.number
 
     def opened(self) -> Opened | None:
-        """Return the selected call."""
         return None if self.chosen is None else Opened(self.chosen, at_end=False)
 
     def show_file(self, file: TouchedFile | None, marks: SafeText, *, is_more: bool = False) -> None:
-        """Show a file's calls; start at the first call if the file is another one than before. `file` is None
-        to show no calls."""
+        """Show a file's calls; start at the first call if the file is another one than before."""
         is_other = file is not self._file
         if is_other:
             self._file, self._line, self._failed = file, None, None
@@ -213,8 +198,7 @@ class FileCalls(BoxList[Call]):
             self.show([*file.calls] if file else [], title, is_more=is_more, is_other=is_other)
 
     def open_on(self, call: Call, line: int | None) -> None:
-        """Select a call about the file; for a call that failed in the file, its last change before. `line`
-        counts from 1; None if it is unknown."""
+        """Select a call about the file; for a call that failed in the file, its last change before."""
         if call in self.items:
             self.choose(self.items.index(call))
             return
@@ -223,13 +207,11 @@ class FileCalls(BoxList[Call]):
             self.choose(self.items.index(last))
 
     def _last_change(self) -> Call | None:
-        """Return the call that changed the file last, before the call that failed if there is one."""
         calls, failed = self._file.calls if self._file else [], self._failed
         changes = (each for each in reversed(calls) if file_action_of(each) in _CHANGES)
         return next((each for each in changes if failed is None or each.number < failed.number), None)
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a call's time, sign, action, changed lines or failure reason, and duration."""
         call = self.items[y]
         note = change_size(call, MINUS) or outcome_note(call) or UNKNOWN
         duration = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
@@ -254,7 +236,6 @@ def _cells(actions: SafeText, lines: str, time: str, width: int, *, is_marked: b
 
 
 def file_actions(file: TouchedFile) -> SafeText:
-    """Return what was done to a file, and how often."""
     words = (
         f"{file_action} ×{count}" if count > 1 else str(file_action)
         for file_action in FileAction
@@ -280,8 +261,8 @@ _LEAST_WITH_CHANGES = 40
 
 
 class VerdictList(BoxList[CallVerdict], HeadedView):
-    """One row per test run, the newest first, under the ribbon of all. The last test run that had ended at
-    `moment` is selected, or else the first of all. `moment` is in bytes; None for the live moment."""
+    """One row per test run, the newest first, under the ribbon of all. The last one that had ended at
+    `moment` is selected; None is the live moment."""
 
     hint = "enter go to the call · tab files"
 
@@ -298,22 +279,18 @@ class VerdictList(BoxList[CallVerdict], HeadedView):
             self._wanted = None if moment is None else Place(_Moment(moment))
 
     def key(self, item: CallVerdict) -> object:
-        """Return the number of the call."""
         return item.number
 
     def row_of(self, key: object) -> int | None:
-        """Return the row of a call, or of a moment."""
         if not isinstance(key, _Moment):
             return super().row_of(key)
         last = len(self.items) - 1
         return next((row for row, each in enumerate(self.items) if each.moment <= key), max(last, 0))
 
     def take(self) -> bool:
-        """Read calls for 2 ms; return whether more are left."""
         return self._history.update(_SLICE_SECONDS)
 
     def update_items(self, *, is_more: bool) -> None:
-        """Show the verdicts, and the files that changed before the selected one."""
         verdicts = self._history.verdicts
         reading = " · still reading" if is_more else ""
         title = f"{plural(len(verdicts), 'test run')} · {sum(each.is_red for each in verdicts)} red{reading}"
@@ -321,7 +298,6 @@ class VerdictList(BoxList[CallVerdict], HeadedView):
         self._show_files()
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Show the files that changed before another test run."""
         super().watch_cursor(old, new)
         self._show_files()
 
@@ -330,12 +306,10 @@ class VerdictList(BoxList[CallVerdict], HeadedView):
         self.second.show_between(before[0] if before else None, self.chosen)
 
     def opened(self) -> Opened | None:
-        """Return the call of the selected test run."""
         chosen = self.chosen
         return None if chosen is None else Opened(self._session.calls[chosen.number - 1], at_end=True)
 
     def heading(self, width: int) -> Spans:
-        """Return the ribbon; the selected test run is highlighted in it."""
         spans: Spans = []
         verdicts = self.items[::-1]
         chosen = len(verdicts) - 1 - self.cursor
@@ -348,7 +322,6 @@ class VerdictList(BoxList[CallVerdict], HeadedView):
         return spans
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a verdict with its source, the number and command of its call, and when it ended."""
         each = self.items[y]
         call = self._session.calls[each.number - 1]
         style = "failed" if each.is_red else "succeeded"
@@ -385,17 +358,14 @@ class ChangedFiles(BoxList[TouchedFile]):
         self.empty_words = SafeText(" none; changes by shell commands are not listed")
 
     def key(self, item: TouchedFile) -> object:
-        """Return the name of the file."""
         return item.shown
 
     def opened(self) -> Opened | None:
-        """Return the last call that changed the selected file."""
         call = None if self.chosen is None else self.chosen.last_change
         return None if call is None else Opened(call, at_end=True)
 
     def show_between(self, before: CallVerdict | None, after: CallVerdict | None) -> None:
-        """Show the files that changed after one test run and before the next. `before` is None for the
-        beginning of the session, `after` None to show no files."""
+        """Show the files changed after a test run (None: the beginning) and before the next (None: none)."""
         if (before, after) == self._shown:
             return
         self._shown = before, after
@@ -407,7 +377,6 @@ class ChangedFiles(BoxList[TouchedFile]):
         self.show(files, words if after else "Changed files", is_other=True)
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a file's path, what was done to it, and its changed lines."""
         file = self.items[y]
         cells = f"{_lines(file):>{_LINES}}" if width >= _LEAST_WITH_CHANGES else ""
         if width >= _LEAST_WIDE:

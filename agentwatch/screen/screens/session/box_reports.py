@@ -36,11 +36,11 @@ from agentwatch.text.signs import ASKS_SIGN, EIGHTHS, MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 _LEAST_WORDS = 14
-"""Minimum width of the words beside a note, which is cut for them."""
+"""Columns of words beside a note."""
 _MOST_COLUMNS = 84
-"""Maximum width of a row: a note further to the right is hard to connect with its words."""
+"""A note further to the right is hard to connect with its words."""
 _REDRAW_SECONDS = 0.2
-"""Seconds between two updates of a report while more is left to read."""
+"""While more is left to read."""
 
 
 class Line(NamedTuple):
@@ -54,14 +54,13 @@ class Item(NamedTuple):
     """A line about a call: what it is, and at the right what became of it."""
 
     key: str
-    """What the line is about. The words may change while it stays the same."""
+    """It stays while the words change."""
     sign: SafeText
     sign_style: str
     words: SafeText
     note: SafeText
     call: Call
     is_path: bool = False
-    """Whether the words are a path, which is cut in the middle."""
 
 
 class Bar(NamedTuple):
@@ -79,8 +78,6 @@ T = TypeVar("T")
 
 
 class Report(NamedTuple):
-    """What a report is made of."""
-
     title: str
     take: Callable[[], bool]
     """Reads a small piece, and returns whether more is left."""
@@ -96,36 +93,29 @@ class ReportList(BoxList[Row]):
         self._report, self.hint = report, report.hint
         self._at_end = at_end
         self._built: list[Row] = []
-        """The rows before wrapping."""
         self._is_reading = True
         self._drawn_at = 0.0
 
     @property
     def chosen(self) -> Item | None:
-        """The selected item; None while none is listed."""
         found = super().chosen
         return found if isinstance(found, Item) else None
 
     @property
     def item_rows(self) -> list[int]:
-        """The rows that are about a call."""
         return [row for row, item in enumerate(self.items) if isinstance(item, Item)]
 
     @property
     def first(self) -> int:
-        """The row of the first item; -1 without one."""
         return next((row for row, item in enumerate(self.items) if isinstance(item, Item)), -1)
 
     def key(self, item: Row) -> object:
-        """Return what a row is about."""
         return item.key if isinstance(item, Item) else item
 
     def take(self) -> bool:
-        """Read a small piece; return whether more is left."""
         return self._report.take()
 
     def update_items(self, *, is_more: bool) -> None:
-        """Show the report as it is now."""
         if is_more and monotonic() < self._drawn_at + _REDRAW_SECONDS:
             return
         self._built, self._drawn_at = [*self._report.rows()], monotonic()
@@ -133,7 +123,6 @@ class ReportList(BoxList[Row]):
         self._is_reading = self._is_reading and is_more
 
     def on_resize(self) -> None:
-        """Wrap the lines again."""
         self._wrap(is_more=self._is_reading)
         super().on_resize()
 
@@ -144,7 +133,6 @@ class ReportList(BoxList[Row]):
         self.show(rows, title, is_more=is_more, follows_first=self._is_reading)
 
     def row(self, y: int, width: int) -> Spans:
-        """Return a line of text, a bar, or what a call was about and what became of it."""
         row, width = self.items[y], min(width, _MOST_COLUMNS)
         if isinstance(row, Line):
             return [(cut(row.words, width), row.style)]
@@ -163,13 +151,11 @@ class ReportList(BoxList[Row]):
         return is_hidden
 
     def go(self, row: int) -> None:
-        """Select the item in a row; another row is not selected."""
         if row in self.item_rows or row < 0:
             self.cursor = row
 
     def action_move(self, lines: int) -> None:
-        """Select the next or previous item; before the first and after the last one, scroll by a line. If the
-        selected item is out of view, a key in its direction scrolls to it."""
+        """Select the next or previous item; scroll before the first, after the last, or to a hidden one."""
         items, view = self.item_rows, rows_in_view(self)
         is_behind = self.cursor < view.start if lines > 0 else self.cursor >= view.stop
         at = items.index(self.cursor) + lines if self.cursor in items and not is_behind else -1
@@ -182,17 +168,14 @@ class ReportList(BoxList[Row]):
             self.scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_move_page(self, pages: float) -> None:
-        """Scroll by a number of pages, or by half a page."""
         lines = int(pages * max(self.scrollable_content_region.height - 1, 2))
         self.scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_top(self) -> None:
-        """Select the first item, and scroll to the beginning."""
         self.choose(self.first)
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def action_bottom(self) -> None:
-        """Select the last item, and scroll to the end."""
         self.choose(next(reversed(self.item_rows), -1))
         self.scroll_to(y=self.max_scroll_y, animate=False, immediate=True)
 
@@ -235,8 +218,7 @@ def _bar_spans(row: Bar, width: int) -> Spans:
 
 
 def bar(ms: int, whole_ms: int, width: int) -> str:
-    """Return a bar of block characters, drawn to an eighth of a column. A share that is not 0 is at least an
-    eighth of a column long; `whole_ms` fills `width` columns."""
+    """Return a bar in steps of an eighth of a column, at least one, which `whole_ms` fills to `width`."""
     eighths = ms * width * 8 // whole_ms if whole_ms else 0
     full, rest = divmod(max(eighths, 1) if ms else 0, 8)
     return ("█" * full + EIGHTHS[rest]).rstrip()
@@ -267,7 +249,6 @@ _COUNTED = (EpisodeKind.FAILURE, EpisodeKind.CYCLES)
 
 
 def _episode(episode: Episode, call: Call) -> Item:
-    """Return the row of an episode of trouble, with the numbers of its first and last call."""
     first, last = episode.first, episode.last
     numbers = SafeText(f"#{first}" if first == last else f"#{first}\N{EN DASH}#{last}")
     sign, style = SafeText("\N{MIDDLE DOT}"), "muted"
@@ -399,7 +380,6 @@ def _of_file(file: TouchedFile, note: SafeText) -> Item:
 
 
 def _kind(kind: ToolKind, count: KindCount) -> Item:
-    """Return the row of a kind of calls; enter opens the last one."""
     words, note = SafeText(f"{kind} ×{count.calls}"), f"{count.failed} failed" if count.failed else ""
     return Item(f"kind {kind}", SafeText(""), "plain", words, SafeText(note), count.last)
 
@@ -414,7 +394,6 @@ _STYLES = {Share.TOOLS: "accent", Share.THINKING: "muted", Share.WRITING: "muted
 
 
 def time_report(feed: Feed, spent: TimeBreakdown) -> Report:
-    """Return the report of where the session's time went, with trouble, tools, slowest calls and tokens."""
     episodes, session = Episodes(feed), feed.session
 
     def take() -> bool:
@@ -474,7 +453,6 @@ def _slow(call: Call) -> Item:
 
 
 def _tokens(runs: Sequence[Run]) -> Iterator[Row]:
-    """Yield the token counts of the last runs, exactly as the agent reported them."""
     usages = [(number, run.usage) for number, run in enumerate(runs, 1) if run.usage]
     if usages:
         yield Line(SafeText(""))

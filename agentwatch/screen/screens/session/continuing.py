@@ -41,9 +41,9 @@ _BACK = "esc change the prompt"
 
 
 class ContinueDialog(ModalScreen[Plan | None]):
-    """Asks for the prompt, then shows the command; enter runs only a command that is shown. If the run is not
-    known to be allowed no more than the session was, it needs a `y` after that. `is_queued` says whether the
-    prompt goes to the process that has the session open."""
+    """Asks for the prompt, then shows the command; enter runs only a command that is shown. If the run may be
+    allowed more than the session was, it needs a `y` after that. A queued prompt goes to the process that has
+    the session open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -56,18 +56,16 @@ class ContinueDialog(ModalScreen[Plan | None]):
         super().__init__()
         self._session, self._is_queued = session, is_queued
         self._plan: Plan | None = None
-        """The plan that is shown; None while the prompt is typed."""
+        """None while the prompt is typed."""
         self._modes = [""] if is_queued else [mode.name for mode in modes_of(session)] or [""]
         """The permissions in which it may run, the widest first; what is shown is the first one."""
         self._asks_again = False
-        """Whether the permissions are to be confirmed now."""
         self._input = LineInput(placeholder="the prompt", max_length=_MOST_PROMPT, compact=True)
         self._where, self._words, self._problem = Static(), Static(classes="words"), Static()
         self._permissions = Static()
         self._box = VerticalScroll(classes="dialog", id="continue")
 
     def compose(self) -> ComposeResult:
-        """Show an input, and below it what would be run."""
         session = self._session
         name = cut(safe_line(f"{session.agent} {session.id}"), _SHOWN)
         holder = session.holder
@@ -83,7 +81,6 @@ class ContinueDialog(ModalScreen[Plan | None]):
             yield self._problem
 
     def on_mount(self) -> None:
-        """Show no command yet."""
         self._set(None)
 
     @on(Input.Submitted)
@@ -107,7 +104,6 @@ class ContinueDialog(ModalScreen[Plan | None]):
         self._set(plan)
 
     def _set(self, plan: Plan | None) -> None:
-        """Show a command, or else take the prompt."""
         self._plan, self._asks_again = plan, False
         self._input.display, self._words.display = plan is None, plan is not None
         self._permissions.display = plan is not None and not self._is_queued
@@ -121,7 +117,6 @@ class ContinueDialog(ModalScreen[Plan | None]):
         self._box.border_subtitle = Content(_TYPING if self._plan is None else f"{run} · {narrow}{_BACK}")
 
     def action_run(self) -> None:
-        """Run the command that is shown, or ask whether to run it with its permissions."""
         if self._plan is not None and self._plan.is_sure:
             self.dismiss(self._plan)
         elif self._plan is not None:
@@ -129,7 +124,6 @@ class ContinueDialog(ModalScreen[Plan | None]):
             self._show_keys()
 
     def action_confirm(self) -> None:
-        """Run the command after the question."""
         if self._plan is not None and self._asks_again:
             self.dismiss(self._plan)
 
@@ -140,7 +134,6 @@ class ContinueDialog(ModalScreen[Plan | None]):
             self._plan_for(self._plan.text)
 
     def action_back(self) -> None:
-        """Return to the prompt, or close the dialog."""
         if self._plan is None:
             self.dismiss(None)
         else:
@@ -148,8 +141,7 @@ class ContinueDialog(ModalScreen[Plan | None]):
 
 
 async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) -> None:
-    """Ask for a prompt, and continue a session in a process that outlives the screen. `path` is None for one
-    that has no file. `by` is where the user acts: `list` or `session`."""
+    """Ask for a prompt, and continue a session in a process that outlives the screen."""
 
     def report(words: str) -> None:
         app.notify(safe_line(words), severity="warning", markup=False, timeout=_PROBLEM_SECONDS)
@@ -183,7 +175,6 @@ async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) ->
 
 
 def _takes_queue(session: Continued, allowed: Container[str]) -> bool:
-    """Return whether a prompt for a session that is held may go to its queue."""
     try:
         planned(session, "prompt", is_queued=True)
         check_allowed(session, allowed, is_queued=True)

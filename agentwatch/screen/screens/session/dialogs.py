@@ -30,7 +30,6 @@ class KeyDialog(ModalScreen[ScreenResultType | None]):
         self._lines, self._keys = lines, (*keys, ("esc", "Cancel"))
 
     def compose(self) -> ComposeResult:
-        """Show the lines and the keys."""
         with Vertical(classes="dialog"):
             for line in (*self._lines, " "):
                 yield Static(Content(line))
@@ -39,8 +38,7 @@ class KeyDialog(ModalScreen[ScreenResultType | None]):
 
 
 class LeaveDialog(KeyDialog[str]):
-    """Asks whether to stop the agent, or its surviving child processes, or to keep them running. `survivors`
-    has one line per process that the agent started and that outlived it; it is empty while the agent runs."""
+    """Asks whether to stop the agent, or the `survivors` of it, one line each, or to keep them running."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "dismiss('stop')", "Stop"),
@@ -57,9 +55,7 @@ class LeaveDialog(KeyDialog[str]):
 
 
 class InterruptDialog(KeyDialog[str]):
-    """Says what an interrupt does, and asks whether to send it; after one, also whether to stop the agent.
-    `agent` is a foreign text; empty if it is unknown. `is_interrupted` says whether an interrupt was sent
-    before."""
+    """Says what an interrupt does, and asks whether to send it; after one, also whether to stop the agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss('interrupt')", "Interrupt"),
@@ -80,6 +76,5 @@ class InterruptDialog(KeyDialog[str]):
         self._is_interrupted = is_interrupted
 
     def action_stop(self) -> None:
-        """Answer that the agent is to be stopped, if that is offered."""
         if self._is_interrupted:
             self.dismiss("stop")

@@ -21,8 +21,7 @@ from agentwatch.screen.screens.session.dialogs import KeyDialog
 from agentwatch.text.safe import SafeText, safe_line
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
-"""Runs the command line from the folder of this package. With `-P`, Python does not search the working
-directory, in which the agent may have written modules."""
+"""With `-P`, Python does not search the working directory, in which the agent may have written modules."""
 _MOST_SAID = 4096
 
 
@@ -30,8 +29,6 @@ _FILES = {name: each for name, each in FORMATS.items() if each.key}
 
 
 class ExportDialog(KeyDialog[str]):
-    """Asks for the format of an export."""
-
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(each.key, f"dismiss('{name}')", name) for name, each in _FILES.items()),
         Binding("X", "dismiss", "Cancel"),
@@ -44,8 +41,7 @@ class ExportDialog(KeyDialog[str]):
 
 
 def offer_export(app: App[object], addresses: Sequence[Path | str]) -> None:
-    """Ask for a format, and export the sessions. If there are none, say that nothing was recorded.
-    `addresses` are paths, or those of sessions on other machines."""
+    """Ask for a format, and export the sessions of paths or addresses."""
     if not addresses:
         app.notify("this session has no recording to export", severity="warning", markup=False)
         return
@@ -64,8 +60,7 @@ def offer_export(app: App[object], addresses: Sequence[Path | str]) -> None:
 
 
 def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[..., object]) -> None:
-    """Export sessions, one after the other, and report the last result, or how many were exported. `report`
-    is called with words, and with `is_failed`."""
+    """Export sessions, one after the other, and report the last result, or how many were exported."""
     results = [_exported(each, name) for each in addresses]
     problems = [words for words, is_failed in results if is_failed]
     if len(results) == 1:
@@ -77,16 +72,15 @@ def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[.
 
 
 def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
-    """Export a session, and return what is said about it, and whether the export has failed."""
+    """Return what is said about an export, and whether it has failed."""
     named = address if isinstance(address, str) else os.path.abspath(address)
     said, code = run_agentwatch(["export", "--to", name, "--", named])
     return safe_line(said or f"the export ended with exit code {code}"), code != 0
 
 
 def run_agentwatch(words: Sequence[str], *, takes_stdout: bool = False) -> tuple[str, int]:
-    """Run a command of agentwatch. It delays no frame, writes to no terminal, and outlives the screen. With
-    `takes_stdout`, the line may be one that it has printed on stdout. Return the last line that it has
-    printed, a foreign text, and its exit code."""
+    """Run a command of agentwatch that writes to no terminal and outlives the screen; return the last line
+    that it has printed on stderr, or with `takes_stdout` on stdout (foreign text), and its exit code."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
     with TemporaryFile() as said:
         try:

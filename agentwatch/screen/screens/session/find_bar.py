@@ -26,14 +26,12 @@ from agentwatch.text.safe import SafeText
 
 _SLICE_SECONDS = 0.012
 _LEAST_FOR_TIME = 40
-"""A note with fewer columns does not name the moment to which a match has moved; the status line does."""
+"""In fewer columns the status line says to which moment a match has moved."""
 _EVERY_SECONDS = 0.016
-"""Interval between search slices, in seconds; keys are handled in between."""
+"""Keys are handled between two slices of the search."""
 
 
 class ViewState(NamedTuple):
-    """The scroll positions and selections of the panes, and the pane that has the focus."""
-
     pane: str
     transcript: ReadingPosition
     call: Call | None
@@ -43,7 +41,6 @@ class ViewState(NamedTuple):
 
 
 def view_state(panes: Panes, pane: str) -> ViewState:
-    """Return the current scroll positions and selections of all panes, with the focus in `pane`."""
     return ViewState(
         pane,
         panes.transcript.reader.position(),
@@ -55,7 +52,6 @@ def view_state(panes: Panes, pane: str) -> ViewState:
 
 
 def restore(panes: Panes, before: ViewState) -> None:
-    """Restore the panes to an earlier view state."""
     panes.transcript.restore(before.transcript)
     if before.calls_follow:
         with panes.calls.prevent(CallTable.Asked):
@@ -72,8 +68,7 @@ def restore(panes: Panes, before: ViewState) -> None:
 
 
 class FindBar(InputBar):
-    """Searches while the user types, and shows the current match in the panes. A preview contains only the
-    head and tail of a recording, so counts are incomplete."""
+    """Searches while the user types, and shows the current match; the counts of a preview are incomplete."""
 
     @dataclass
     class Shown(Message):
@@ -89,7 +84,6 @@ class FindBar(InputBar):
         self._feed = feed
         self._panes = panes
         self.reach: Reach | None = None
-        """Shows the moment of a match, and returns from there. The screen sets it."""
         self._search: Search | None = None
         self._match: Match | None = None
         self._pending = 0
@@ -100,11 +94,9 @@ class FindBar(InputBar):
         self._pane = "transcript"
 
     def on_mount(self) -> None:
-        """Create the timer that runs the search slices; it is paused while there is nothing to search."""
         self._timer: Timer = self.set_interval(_EVERY_SECONDS, self._slice, pause=True)
 
     def open(self, pane: str) -> None:
-        """Focus the input, and search from the position that `pane` shows."""
         self._start_from(pane)
         self._origin = view_state(self._panes, pane)
         self._end_search()
@@ -112,7 +104,6 @@ class FindBar(InputBar):
         self._show_count()
 
     def resume(self, before: FindBar, pane: str) -> None:
-        """Take over the search and the text being typed from the preview's find bar."""
         self._last = before._last
         if before.styles.display == "none":
             return
@@ -134,7 +125,6 @@ class FindBar(InputBar):
         return was_there
 
     def sync(self) -> None:
-        """Search what arrived since the search completed."""
         if self._search is not None and self._search.is_complete:
             self._slice()
 
@@ -151,13 +141,11 @@ class FindBar(InputBar):
         return True
 
     def look_for(self, text: str, pane: str) -> None:
-        """Search for a text, as if the user had searched for it before."""
         self._end_search()
         self._last = text
         self.step(1, pane)
 
     def action_step(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) match."""
         if self._search is not None and self._match is not None:
             self._pending = direction
             self._resolve()
@@ -196,7 +184,6 @@ class FindBar(InputBar):
         self.post_message(PaneWanted(self._pane))
 
     def _start_from(self, pane: str) -> None:
-        """Record the position in the transcript, and the moment, at which a search begins."""
         self._pane = pane
         if self.reach is not None and not self._is_preview:
             self.reach.begin()
@@ -270,7 +257,6 @@ class FindBar(InputBar):
         self.post_message(self.Shown(self._pane))
 
     def _restore(self, origin: ViewState) -> None:
-        """Restore the moment and the view from before the search."""
         if self.reach is not None:
             self.reach.back()
         restore(self._panes, origin)

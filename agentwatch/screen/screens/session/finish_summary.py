@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from agentwatch.analysis.files import TouchedFiles
 
 _SLICE_SECONDS = 0.01
-"""Seconds of reading per slice, and the pause after it."""
 _LEAST_WITH_LABELS = 70
 _LABEL = 9
 _LEAST_PIECE = 9
@@ -40,7 +39,7 @@ _MOST_NAMED = 4
 _MOST_TARGET = 40
 _MOST_COLUMNS = 64
 _MOST_ENTRIES = 500
-"""The newest entries among which the last answer is searched."""
+"""The newest ones, among which the last answer is searched."""
 _MOST_ANSWER = 1000
 
 
@@ -60,12 +59,10 @@ class FinishSummary(Static):
 
     @property
     def is_reading(self) -> bool:
-        """Whether the lines do not say yet what happened."""
         return not self._lines
 
     def read(self, feed: Feed, calls: CallList, touched: TouchedFiles) -> None:
-        """Read the calls of a session, one time slice at a time, and then show what happened. `touched` are
-        the files that it has touched, perhaps not read yet."""
+        """Read the calls of a session in time slices, and then show what happened."""
         until, is_more = perf_counter() + _SLICE_SECONDS, True
         while is_more and perf_counter() < until:
             is_more = touched.update() | calls.facts.episodes.update()
@@ -81,11 +78,9 @@ class FinishSummary(Static):
         self._draw()
 
     def on_resize(self) -> None:
-        """Fit the lines to the new width."""
         self._draw()
 
     def on_click(self, event: events.Click) -> None:
-        """Report which line was clicked."""
         event.stop()
         self.post_message(self.LineClicked(event.y))
 
@@ -134,7 +129,6 @@ def _open_failures(feed: Feed, ranked: list[RankedFailure]) -> Iterator[tuple[Sa
 
 
 def _changed_files(touched: TouchedFiles) -> list[tuple[SafeText, str]]:
-    """Return the number of changed files with their lines, and the names of those changed last."""
     changed = [file for file in touched.newest_first() if file.is_changed]
     if not changed:
         return [(SafeText("no file was changed"), "")]
@@ -146,7 +140,6 @@ def _changed_files(touched: TouchedFiles) -> list[tuple[SafeText, str]]:
 
 
 def _result(session: Session) -> tuple[SafeText, str]:
-    """Return the sign of the outcome and the first line of the last answer, and their colour."""
     outcome = session.outcome or Outcome.UNFINISHED
     words: str = outcome
     for entry in islice(reversed(session.transcript), _MOST_ENTRIES):

@@ -35,26 +35,21 @@ _SIGN = SafeText("◈")
 
 
 class Mark(NamedTuple):
-    """A marked moment, in words."""
-
     offset: int
-    """The moment: the number of bytes of the recording before it."""
+    """The number of bytes of the recording before it."""
     time: SafeText
     """The recorded time of day; without times, the share of the recording before the moment."""
     sign: SafeText
     style: str
-    """The style of the sign."""
     words: SafeText
     bookmark: Bookmark | None = None
-    """The bookmark, if the user has set it."""
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.time, self.sign, self.words)))
 
 
 class Marks:
-    """The marked moments of a session, for the key that sets a bookmark, and for the goto box.
-    `session` is not that of an earlier moment."""
+    """The marked moments of a session, for the key that sets a bookmark, and for the goto box."""
 
     def __init__(self, session: Session, bookmarks: Bookmarks, markers: Markers, timeline: Timeline) -> None:
         self.session = session
@@ -71,7 +66,6 @@ class Marks:
         return is_more
 
     def toggle(self, offset: int) -> SafeText:
-        """Set a bookmark at a moment, or remove the one that is there; return what happened, for a toast."""
         is_set = self.bookmarks.toggle(offset, self.timeline.ms_at(offset))
         warning = safe_line(self.bookmarks.take_warning())
         if is_set:
@@ -79,24 +73,23 @@ class Marks:
         return warning or SafeText("bookmark removed · m sets it again")
 
     def name(self, offset: int, name: str) -> SafeText:
-        """Name the bookmark at a moment, or set one with this name; return what went wrong, for a toast."""
+        """Name the bookmark at a moment, or set one with this name; return what went wrong."""
         bookmarks, ms = self.bookmarks, self.timeline.ms_at(offset)
         if not bookmarks.rename(offset, name) and not bookmarks.toggle(offset, ms, name):
             return safe_line(bookmarks.take_warning()) or SafeText("no line of the recording ends there")
         return safe_line(bookmarks.take_warning())
 
     def of_bookmark(self, bookmark: Bookmark) -> Mark:
-        """Return a bookmark in words: `◈ bookmark "before the rewrite"`."""
+        """Return for example `◈ bookmark "before the rewrite"`."""
         words = bookmark_words(bookmark.name)
         return Mark(bookmark.offset, self.time(bookmark.offset), _SIGN, "accent", words, bookmark)
 
     def of_marker(self, marker: Marker) -> Mark:
-        """Return a marker in words: `✗ #15 pytest -q`, `#17 edit tidepool/nearest.py`."""
+        """Return for example `✗ #15 pytest -q` or `#17 edit tidepool/nearest.py`."""
         sign, style = _sign(marker)
         return Mark(marker.offset, self.time(marker.offset), sign, style, self.words(marker))
 
     def words(self, marker: Marker) -> SafeText:
-        """Return the words of a marker: the call and the verdict on it, or the prompt of a turn."""
         if marker.kind is MarkerKind.TURN:
             return self._prompt(marker.number)
         call = self.session.calls[marker.number - 1]
@@ -105,7 +98,6 @@ class Marks:
         return SafeText(f"{words} ({safe_line(marker.verdict.words)})" if marker.verdict else words)
 
     def _prompt(self, number: int) -> SafeText:
-        """Return the beginning of the prompt with which a turn began; `turn` without a prompt."""
         entry = self.session.transcript[number]
         if entry.kind is not Kind.PROMPT:
             return SafeText("turn")
@@ -113,7 +105,7 @@ class Marks:
         return safe_line(text.strip().partition("\n")[0])
 
     def time(self, offset: int) -> SafeText:
-        """Return the time of a moment: `14:03:07`, or `42 %` of a recording without times."""
+        """Return `14:03:07`, or `42 %` of a recording without times."""
         timeline = self.timeline
         if timeline.first_ms is None:
             return SafeText(f"{100 * min(offset, timeline.size) // max(timeline.size, 1)} %")
@@ -138,15 +130,14 @@ def bookmark_words(name: str) -> SafeText:
 # Finds the marked moments that match what was typed, for a few milliseconds at a time.
 
 _AT_ONCE = 32
-"""The number of markers that are read between two readings of the clock: 0.3 ms."""
+"""Markers read between two readings of the clock: 0.3 ms."""
 
 
 class MarkFilter:
     """The bookmarks and markers that match all words: as a part of their text, or as the start of their time.
 
-    Each marker is put into words only while it is compared, or shown: 100,000 of them would take 20 MB.
-    Without any word, every mark matches. The markers with the indices `first` are compared before those from
-    `start` on.
+    Each marker is put into words only while it is compared, or shown: 100,000 of them would take 20 MB. The
+    markers with the indices `first` are compared before those from `start` on.
     """
 
     def __init__(self, marks: Marks, text: str, first: Sequence[int] = (), start: int = 0) -> None:
@@ -174,7 +165,6 @@ class MarkFilter:
         return self._marks.of_marker(self._marks.markers[self._found[index] if self._words else index])
 
     def retyped(self, text: str) -> MarkFilter:
-        """Return a filter for another text; if it continues this one, only what matches this is compared."""
         is_narrower = self._words and text.startswith(self.text)
         if not is_narrower or self._revision != self._marks.markers.revision:
             return MarkFilter(self._marks, text)
@@ -182,18 +172,15 @@ class MarkFilter:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all marks were compared."""
         is_current = self._revision == self._marks.markers.revision
         return not self._words or (is_current and self._from >= len(self._marks.markers) and not self._left)
 
     def refresh_bookmarks(self) -> None:
-        """Compare the bookmarks again, of which there are few."""
         self._bookmarks = [
             each for each in self._marks.bookmarks if self._matches(bookmark_words(each.name), each.offset)
         ]
 
     def row_of_bookmark(self, offset: int) -> int | None:
-        """Return the index of the bookmark at a moment; None if it has none that matches."""
         return next((at for at, each in enumerate(self._bookmarks) if each.offset == offset), None)
 
     def row_of(self, mark: Mark) -> int | None:
@@ -225,7 +212,6 @@ class MarkFilter:
 
     @property
     def _left(self) -> int:
-        """The number of `_first` that were not compared yet."""
         return len(self._first) - self._compared
 
     def _next(self) -> Sequence[int]:
@@ -251,15 +237,14 @@ HINT = SafeText("a time, +95s, -10s, #12, 50%, start, live, a name")
 _HINT_OF_FINISHED = SafeText(HINT.replace("live", "end"))
 _KEYS = SafeText("enter go · ctrl+r rename · ctrl+x delete")
 _PARTS = frozenset("0123456789:+-#%.TZsmh ")
-"""The characters of times, durations, calls and percentages: half of one is no mistake yet."""
+"""Of times, durations, calls and percentages: half of one is no mistake yet."""
 
 Goal = int | End | None
 """A moment; `End.LIVE` for the live end, whose offset grows; None to stay."""
 
 
 def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal | Problem:
-    """Return where enter leads; None if nothing is typed or selected. The selected mark, `chosen`, counts
-    before the text."""
+    """Return where enter leads: to the selected mark, or else the text; None for neither."""
     if chosen is not None:
         return chosen.offset
     if not text.strip():
@@ -289,8 +274,7 @@ def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
 def note_of(
     goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks: Marks
 ) -> tuple[SafeText, bool]:
-    """Return the line below the list: where enter leads, what is wrong with the text, or what can be typed;
-    and whether the text is wrong."""
+    """Return where enter leads, what can be typed, or what is wrong; and whether something is wrong."""
     is_closed = marks.session.is_closed
     hint = _HINT_OF_FINISHED if is_closed else HINT
     if isinstance(goal, Problem):
@@ -324,20 +308,16 @@ class MarkList(RowView, can_focus=False):
         super().__init__("", id="marks")
         self._found = found
         self.is_picked = False
-        """Whether the user has selected the row, with a key or the mouse."""
 
     @property
     def picked(self) -> Mark | None:
-        """The mark that the user has selected; None if the user has selected none."""
         return self.chosen if self.is_picked else None
 
     @property
     def chosen(self) -> Mark | None:
-        """The selected mark; None while none is selected."""
         return self._found[self.cursor] if 0 <= self.cursor < self.line_count() else None
 
     def line_count(self) -> int:
-        """Return the number of rows: one per mark."""
         return len(self._found)
 
     def show(self, found: MarkFilter) -> None:
@@ -349,8 +329,7 @@ class MarkList(RowView, can_focus=False):
         self.show_lines()
 
     def sync(self, picked: Mark | None) -> None:
-        """Show the marks that are listed now, and select the mark that the user has picked before. `picked`
-        is None if the user has picked none."""
+        """Show the marks that are listed now, and select the mark that the user has picked before."""
         if picked is not None and (self.chosen is None or self.chosen.offset != picked.offset):
             row = self._found.row_of(picked)
             self.is_picked = row is not None
@@ -358,18 +337,15 @@ class MarkList(RowView, can_focus=False):
         self.show_lines()
 
     def suggest(self, row: int | None) -> None:
-        """Select a row for the user, who has picked none; None selects none."""
         if not self.is_picked and (row is None or row < self.line_count()):
             self.cursor = NONE if row is None else row
 
     def choose(self, row: int) -> None:
-        """Select the row that the user picks."""
         if self.line_count():
             self.is_picked = True
             super().choose(row)
 
     def row(self, y: int, width: int) -> Spans:
-        """Return the time, the sign and the words of a mark."""
         mark = self._found[y]
         time = SafeText(f"{mark.time:>{_TIME}}  ")
         room = max(width - columns(time) - 2, 1)
@@ -380,18 +356,14 @@ class MarkList(RowView, can_focus=False):
 
 _SLICE_SECONDS = 0.010
 _EVERY_SECONDS = 0.016
-"""Interval between two slices of the search for marks; keys are handled in between."""
+"""Keys are handled between two slices of the search."""
 _REFRESH_SECONDS = 0.5
 _LEAST_ROWS = 4
 _MOST_ROWS = 14
-"""The height of the list while the box is open: as many rows as it has at first, within these limits."""
 _OTHER_ROWS = 4
-"""The border, the input and the last line."""
 
 
 class _GotoInput(LineInput):
-    """The input, with the keys that act on the bookmark of the selected moment."""
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r", "screen.rename", "Name", show=False),
         Binding("ctrl+x", "screen.remove", "Delete", show=False),
@@ -399,8 +371,7 @@ class _GotoInput(LineInput):
 
 
 class GotoScreen(InputBox[Goal]):
-    """Dismissed with the moment to go to: an offset, `End.LIVE`, or None if the user has left the box. `+10s`
-    and `-10s` are relative to `moment`, which the screen shows."""
+    """Dismissed with the moment to go to, or None. `+10s` is relative to `moment`."""
 
     def __init__(self, marks: Marks, moment: int) -> None:
         self._marks = marks
@@ -413,14 +384,12 @@ class GotoScreen(InputBox[Goal]):
         self._box = Vertical(id="goto")
         self._box.border_title = Content("Go to")
         self._named: int | None = None
-        """The moment whose bookmark gets a name; None unless a name is being typed."""
+        """The moment whose bookmark gets a name, while one is typed."""
         self._typed = ""
-        """What was typed before the name."""
         self._enters = False
         """Whether enter was pressed before the search had found anything."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the input, the list, and the line that shows where enter leads."""
         with self._box:
             with Horizontal(classes="typed"):
                 yield self._label
@@ -429,7 +398,6 @@ class GotoScreen(InputBox[Goal]):
             yield self._note
 
     def on_mount(self) -> None:
-        """List all marks."""
         self._marks.bookmarks.refresh()
         self._marks.update(_SLICE_SECONDS)
         rows = len(self._marks.bookmarks) + len(self._marks.markers)
@@ -439,12 +407,10 @@ class GotoScreen(InputBox[Goal]):
         self._search("")
 
     def action_move(self, rows: int) -> None:
-        """Select another row."""
         super().action_move(rows)
         self._show()
 
     def action_back(self) -> None:
-        """Stop naming a bookmark; otherwise leave the box."""
         if self._named is None:
             super().action_back()
         else:
@@ -464,7 +430,6 @@ class GotoScreen(InputBox[Goal]):
         self._show()
 
     def action_remove(self) -> None:
-        """Remove the bookmark of the selected moment."""
         chosen = self._list.chosen
         if self._named is None and chosen is not None and chosen.bookmark is not None:
             self.notify(self._marks.toggle(chosen.offset), markup=False)
@@ -500,7 +465,6 @@ class GotoScreen(InputBox[Goal]):
         self._slice()
 
     def _slice(self) -> None:
-        """Continue the search, and follow a session that grows."""
         picked = self._list.picked
         is_more = self._marks.update(_SLICE_SECONDS / 2)
         self._filter.advance(_SLICE_SECONDS)
@@ -514,7 +478,6 @@ class GotoScreen(InputBox[Goal]):
             self.action_open()
 
     def _refresh(self) -> None:
-        """Show what another viewer has marked, and new markers."""
         picked = self._list.picked
         if self._marks.bookmarks.refresh():
             self._filter.refresh_bookmarks()
@@ -525,7 +488,6 @@ class GotoScreen(InputBox[Goal]):
         return goal_of(self._filter.text, self._list.chosen, self._marks, self._moment)
 
     def _show(self) -> None:
-        """Select the row that is suggested, and show in the last line where enter leads."""
         if self._named is not None:
             words = SafeText(f"the name of the bookmark at {self._marks.time(self._named)}")
             is_problem = False
@@ -538,7 +500,6 @@ class GotoScreen(InputBox[Goal]):
         self._box.border_subtitle = Content(f"{len(self._filter):,}{more} found" if self._filter.text else "")
 
     def _end_naming(self) -> None:
-        """Return from a name to what was typed before."""
         self._named = None
         self._label.update(">")
         self._set_text(self._typed)

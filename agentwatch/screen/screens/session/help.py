@@ -27,16 +27,13 @@ _INDENT = SafeText("  ")
 
 
 class HelpRow(NamedTuple):
-    """The keys of one row of the help, and what they do."""
-
     topic: str
     keys: SafeText
     does: SafeText
 
 
 class HelpView(PopupLines):
-    """The rows of the help by topic, in two columns; a text that does not fit continues below. `rows` are in
-    the order of their topics."""
+    """The rows of the help by topic, in two columns; a text that does not fit continues below."""
 
     def __init__(self, rows: Sequence[HelpRow]) -> None:
         super().__init__("Keys", self._laid_out, id="help")
@@ -44,7 +41,6 @@ class HelpView(PopupLines):
         self.rows = rows
 
     def show(self, rows: Sequence[HelpRow]) -> None:
-        """Show other rows, from the top."""
         self.rows = rows
         self.show_from_top()
 
@@ -61,8 +57,7 @@ class HelpView(PopupLines):
 
 
 class Help(ModalScreen[None]):
-    """Every key and what it does; `/` searches. `rebound` has the user's own key bindings, by binding id,
-    which replace the defaults."""
+    """Every key and what it does; `/` searches. `rebound` has the user's own keys, by binding id."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "dismiss", "Back", show=False, id="help"),
@@ -81,21 +76,17 @@ class Help(ModalScreen[None]):
         self._bar = InputBar("Find", "a key or a word", id="help-find")
 
     def compose(self) -> ComposeResult:
-        """Lay out the keys, and the input of the search below them."""
         with Vertical(id="help-box"):
             yield self._view
             yield self._bar
 
     def on_mount(self) -> None:
-        """Focus the keys."""
         self.set_focus(self._view, scroll_visible=False)
 
     def action_find(self) -> None:
-        """Open the input of the search; only the rows with all of its words are shown."""
         self._bar.show_text(self._bar.input.value, takes_keys=True)
 
     def action_back(self) -> None:
-        """End the search; without one, close the screen."""
         if not self._bar.display:
             self.dismiss(None)
             return
@@ -132,11 +123,10 @@ _MOST_COUNTED = 1_000_000
 _GAP = 2
 _MOST_ROWS = 14
 _OTHER_ROWS = 3
-"""The border and the input."""
 
 
 class CommandList(RowView, can_focus=False):
-    """One row per command, with its keys at the right. The keys go to the input above it."""
+    """One row per command; the keys go to the input above it."""
 
     def __init__(self, commands: Sequence[SystemCommand]) -> None:
         super().__init__("", id="commands")
@@ -144,22 +134,18 @@ class CommandList(RowView, can_focus=False):
 
     @property
     def chosen(self) -> SystemCommand | None:
-        """The selected command; None without any."""
         return self.commands[self.cursor] if 0 <= self.cursor < len(self.commands) else None
 
     def show(self, commands: Sequence[SystemCommand]) -> None:
-        """List other commands, with the first one selected."""
         self.commands = commands
         self.cursor = 0
         self.settle_at(0)
         self.show_lines()
 
     def line_count(self) -> int:
-        """Return the number of commands."""
         return len(self.commands)
 
     def row(self, y: int, width: int) -> Spans:
-        """Return the words of a command, and its keys."""
         command = self.commands[y]
         keys = SafeText(command.help)
         room = max(width - columns(keys) - _GAP, 1)
@@ -170,9 +156,7 @@ class CommandList(RowView, can_focus=False):
 
 
 class Palette(InputBox[SystemCommand | None]):
-    """Dismissed with the command to run; None if the user has left the box. What was run most comes first,
-    and then what the line of keys shows. The runs are counted in a file. The most important command is the
-    first."""
+    """Dismissed with the command to run. What was run most comes first, then what the line of keys shows."""
 
     def __init__(self, title: str, commands: Sequence[SystemCommand]) -> None:
         counts = _COUNTS.read()
@@ -183,7 +167,6 @@ class Palette(InputBox[SystemCommand | None]):
         self._box.border_title = Content(title)
 
     def compose(self) -> ComposeResult:
-        """Lay out the input and the list."""
         with self._box:
             with Horizontal(classes="typed"):
                 yield Static(">", classes="label")
@@ -191,7 +174,6 @@ class Palette(InputBox[SystemCommand | None]):
             yield self._list
 
     def on_mount(self) -> None:
-        """Make the box as high as its commands, within limits."""
         self._box.styles.height = min(max(len(self._commands), 1), _MOST_ROWS) + _OTHER_ROWS
 
     @on(Input.Changed)
@@ -205,7 +187,6 @@ class Palette(InputBox[SystemCommand | None]):
 
     @on(Input.Submitted)
     def action_open(self) -> None:
-        """Count the selected command, and close the box with it."""
         chosen = self._list.chosen
         if chosen is not None:
             _COUNTS.keep(partial(_count, chosen.title), self.notify)

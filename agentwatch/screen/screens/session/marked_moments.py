@@ -45,14 +45,12 @@ class MarkedMoments:
     """Finds the marked moments of a session, and follows new ones."""
 
     def __init__(self, moment: Moment, source: Source) -> None:
-        """Read the bookmarks and the hits of rules that are stored beside a recording."""
         self._moment, self._source = moment, source
         self._shown: object = None
         self._rounds = 0
         self._is_behind = True
         """Whether calls are left to read for what is left of the work."""
         self._counted: tuple[object, ...] = ()
-        """What the open failures were found in."""
         self._open: list[Call] = []
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
         if moment.opening is not None:
@@ -61,14 +59,14 @@ class MarkedMoments:
 
     @cached_property
     def verdicts(self) -> VerdictHistory:
-        """The test runs of the session; created after the first frame, which does not show them."""
+        """Created after the first frame, which does not show them."""
         from agentwatch.analysis.verdict_history import VerdictHistory
 
         return VerdictHistory(self._moment.feed)
 
     @cached_property
     def marks(self) -> Marks:
-        """The marked moments in words; created after the first frame, which does not show them."""
+        """Created after the first frame, which does not show them."""
         from agentwatch.analysis.markers import Markers
         from agentwatch.screen.screens.session.goto import Marks
 
@@ -93,8 +91,7 @@ class MarkedMoments:
         return ChangeHistory(self._moment.feed.session)
 
     def left(self, calls: CallList, *, tests_only: bool) -> list[tuple[SafeText, Outcome | None]]:
-        """Return what is left of the work at the moment that is shown; nothing before it is read.
-        `tests_only` leaves out the failures and the files."""
+        """Return what is left of the work at the moment that is shown; nothing before it is read."""
         if not self._rounds or self._is_behind:
             return []
         from agentwatch.analysis.open_work import Changed, remaining_words
@@ -112,8 +109,7 @@ class MarkedMoments:
         return [*remaining_words(verdicts, self._open, self._changes.at(ended))]
 
     def update(self, calls: CallList) -> bool:
-        """Read new calls for the marks, for 6 ms at most; return whether `left` is to be shown again, because
-        it has changed or more calls are left for it."""
+        """Read new calls for 6 ms at most; return whether `left` has changed, or needs more calls."""
         self._rounds += 1
         was_behind = self._is_behind or self._rounds == 1
         is_more = self.verdicts.update(_SLICE_SECONDS)

@@ -17,7 +17,7 @@ from agentwatch.sources.source import AlarmWatch
 from agentwatch.text.safe import SafeText
 
 _LONG_MS = 5 * 60_000
-"""After an absence of this time or more, the summary offers a digest."""
+"""After such an absence the summary offers a digest."""
 _MOST_TOASTS = 3
 _GREETING = SafeText(
     "rules watch this session: an alarm, not a sandbox: a call that hits one may run already"
@@ -25,9 +25,7 @@ _GREETING = SafeText(
 
 
 class Notices:
-    """Alerts the user while another window has the focus, and then summarises what happened meanwhile.
-    `write` writes a control sequence to the terminal. `watch` has the rules that watch the session; None if
-    there are none."""
+    """Alerts the user while another window has the focus, and then summarises what happened meanwhile."""
 
     def __init__(
         self, feed: Feed, config: Config, write: Callable[[str], None], watch: AlarmWatch | None = None
@@ -36,24 +34,22 @@ class Notices:
         self._watch = watch
         self._has_greeted = False
         self._acts: Sequence[Act] | None = None
-        """The acts so far; None before the first update."""
         self._attention = Attention(feed, write, config)
         self._loops = Loops(partial(arguments_of, feed))
         self._absent_from: Mark | None = None
         self.missed: Mark | None = None
-        """The start of the last absence of 5 minutes or more in which something happened; None before it."""
+        """The start of the last absence of 5 minutes or more in which something happened."""
 
     def update(self, words: SafeText, facts: AgentFacts, *, is_quiet: bool) -> list[SafeText]:
-        """Update the notices; called once per tick. `is_quiet` says whether the silence is longer than
-        tolerated. Return the hits of rules, the loop warnings and the acts of the user to show; no warnings
-        while an old recording is being read."""
+        """Return the hits of rules, the loop warnings and the acts of the user to show, once per tick; no
+        warnings while an old recording is being read. `is_quiet` says whether the silence is longer than
+        tolerated."""
         found = self._loops.update(self._feed.session.calls)
         self._attention.update(words, is_quiet=is_quiet, is_paused=bool(facts.paused_by))
         warnings = [loop.words() for loop in found] if self._attention.is_watching else []
         return [*self._hits(), *warnings, *self._new_acts()]
 
     def _new_acts(self) -> list[SafeText]:
-        """Return the toasts for what the user did since the last update; none for older acts."""
         acts, before = self._feed.acts, self._acts
         self._acts = acts
         if before is None or before is acts:
@@ -62,7 +58,6 @@ class Notices:
         return [act_words(each) for each in new[-_MOST_TOASTS:]]
 
     def _hits(self) -> list[SafeText]:
-        """Ring and notify for the new hits of rules, and return the toasts for them."""
         if self._watch is None:
             return []
         toasts = [_GREETING] if self._watch.has_rules and not self._has_greeted else []
@@ -80,8 +75,7 @@ class Notices:
         return is_new
 
     def app_focused(self, digest_key: str = "") -> SafeText:
-        """End the absence; return a one-line summary of what happened in it, empty if nothing did. After 5
-        minutes or more the summary offers `digest_key`, the key that opens the digest, unless it is empty."""
+        """End the absence; return a line about what happened. After 5 minutes it offers `digest_key`."""
         start, self._absent_from = self._absent_from, None
         if start is None:
             return SafeText("")
@@ -95,5 +89,4 @@ class Notices:
         return SafeText(f"{summary} · {digest_key}: what happened") if digest_key else summary
 
     def rest(self) -> None:
-        """Restore the terminal's own title."""
         self._attention.give_title_back()

@@ -42,15 +42,12 @@ class StderrView(LineView):
         self._lines: list[SafeText] = []
 
     def line_count(self) -> int:
-        """Return the number of lines."""
         return len(self._lines)
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return a line, cut to the width."""
         return self.strip_of([(cut(self._lines[y], max(width, 1)), "plain")])
 
     def add(self, lines: list[str]) -> None:
-        """Show more lines."""
         room = _MOST_LINES - len(self._lines)
         self._lines += [safe_line(line[:_MOST_CHARACTERS]) for line in lines[: max(room, 0)]]
         if 0 <= room < len(lines):
@@ -69,30 +66,24 @@ class StderrView(LineView):
 
 _NEWEST_SECONDS = 0.004
 _CALLS_SECONDS = 0.1
-"""Seconds between two updates of calls and detail while lines arrive.
-
-A frame with a new call costs twice as much as one with text. The transcript shows the line of the call at
-once.
-"""
+"""Seconds between two updates of calls and detail while lines arrive: a frame with a new call costs twice as
+much as one with text. The transcript shows the line of the call at once."""
 NAMES = ("transcript", "calls", "detail", "stderr")
 
 
 class Panes:
-    """Transcript, calls, detail and stderr, as attributes and by name. A preview is only a part of the
-    recording; its calls have no numbers."""
+    """Transcript, calls, detail and stderr, as attributes and by name. A preview's calls have no numbers."""
 
     def __init__(self, feed: Feed, *, is_preview: bool = False) -> None:
         self.has_numbers = not is_preview
-        """Whether the numbers of the calls are those of the whole recording."""
         self.transcript = Transcript(feed.session)
         self.transcript.viewport.renderer.has_numbers = self.has_numbers
         self.calls = CallTable(feed, has_numbers=self.has_numbers)
         self.detail = DetailView(feed)
         self.stderr = StderrView()
         self.names: tuple[str, ...] = NAMES[:-1]
-        """The names of the panes that `tab` visits: stderr only while it is shown."""
+        """The panes that `tab` visits: stderr only while it is shown."""
         self.feed = feed
-        """Reads the session at the moment that is shown."""
         self._waits: Waits = NO_WAITS
         self._synced_calls = (0, 0, 0)
         self._synced_at = 0.0
@@ -100,11 +91,9 @@ class Panes:
 
     @property
     def session(self) -> Session:
-        """The session at the moment that is shown."""
         return self.feed.session
 
     def show(self, feed: Feed) -> None:
-        """Show another moment of the same session."""
         self.feed, session = feed, feed.session
         self._synced_calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         self.transcript.show(session)
@@ -112,8 +101,7 @@ class Panes:
         self.detail.show(feed)
 
     def follow(self, chosen: int | None) -> None:
-        """Show the end of a moment to which the user has moved, and select its last call. `chosen` is the
-        number of the call to select instead; None for the last one."""
+        """Show the end of a moment to which the user has moved; select its last call or `chosen`."""
         self.transcript.action_bottom()
         with self.calls.prevent(CallTable.Asked):
             self.calls.follow_moment()
@@ -144,12 +132,10 @@ class Panes:
             self.calls.newest.take(_NEWEST_SECONDS)
 
     def named(self, name: str) -> LineView:
-        """Return the pane with a name from `NAMES`."""
         return (self.transcript, self.calls, self.detail, self.stderr)[NAMES.index(name)]
 
     def take(self, width: int, seconds: float) -> bool:
-        """Process a part of the session before the panes are shown. Return whether the whole session is
-        processed."""
+        """Process a part of the session before the panes are shown; return whether all of it is processed."""
         width = max(width - self.transcript.times.columns, 1)
         return self.transcript.viewport.take(width, seconds) and self.calls.listed.take(seconds)
 
@@ -169,9 +155,8 @@ class Panes:
             self.transcript.restore(position)
 
     def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
-        """Update the panes; calls and detail are redrawn only if a call has changed. While lines arrive
-        (`is_streaming`), calls and detail are updated ten times a second. Return the seconds until these two
-        are due; 0 if they are up to date."""
+        """Update the panes; while lines arrive (`is_streaming`), calls and detail ten times a second. Return
+        the seconds until these two are due; 0 if they are up to date."""
         session = self.session
         calls = (len(session.calls), len(session.ended_calls), len(session.open_calls))
         are_calls_new = calls != self._synced_calls
@@ -188,7 +173,6 @@ class Panes:
         return 0.0
 
     def tick(self, now_ms: int | None, waits: Waits) -> None:
-        """Show the clocks of open calls."""
         if waits != self._waits:
             self._waits = waits
             for pane in (self.transcript, self.calls, self.detail):
@@ -197,19 +181,17 @@ class Panes:
         self.detail.tick(now_ms)
 
     def mark_calls(self, held: Call | None) -> None:
-        """Mark the call that is selected in the calls pane, in all panes alike. `held` is the failed call
-        whose detail stays open while the newest calls are followed."""
+        """Mark the call that is selected in the calls pane in all panes, and the `held` failure."""
         chosen = self.calls.chosen
         self.transcript.mark_calls(chosen, held)
         self.calls.held = held
 
     def light_calls(self, has_thought: bool) -> None:
-        """Mark the selected call in the calls, unless a thought is selected in its place."""
         self.calls.is_lit = not has_thought
 
     def copied(self, name: str) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in a pane, in a few words, and its text. The text has no newline at its end,
-        with which a shell would run it as soon as it is pasted."""
+        """Return what `y` copies in a pane, in a few words, and its text. It has no newline at its end, with
+        which a shell would run it as soon as it is pasted."""
         panes = (self.transcript, self.calls, self.detail, self.stderr)
         what, text = panes[NAMES.index(name)].copied()
         return what, SafeText(text.rstrip("\n"))
@@ -219,8 +201,7 @@ class Panes:
 
 
 class TabLine(Static):
-    """The titles of tabs; that of the tab that is shown is highlighted, and a click asks for another one. If
-    the titles do not fit, the others have only their numbers."""
+    """The titles of tabs; a click asks for another one. If too wide, the others have only their numbers."""
 
     @dataclass
     class Clicked(Message):
@@ -233,7 +214,6 @@ class TabLine(Static):
     _drawn: tuple[str, ...] = ()
 
     def show(self, titles: Mapping[str, str], shown: str) -> None:
-        """Show titles, that of the tab `shown` highlighted; redraw only if something changed."""
         self._titles, self._shown = titles, shown
         if columns(SafeText("".join(titles.values()))) > self.size.width:
             titles = {name: title if name == shown else title[:2] for name, title in titles.items()}
@@ -246,11 +226,9 @@ class TabLine(Static):
         self.update(Content.assemble(*styled), layout=False)
 
     def on_resize(self) -> None:
-        """Shorten or complete the titles."""
         self.show(self._titles, self._shown)
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for the tab whose title was clicked."""
         ends = accumulate(columns(SafeText(title)) for title in self._drawn[2:])
         for name, end in zip(self._titles, ends, strict=True):
             if event.x < end:
@@ -259,18 +237,14 @@ class TabLine(Static):
 
 
 class PaneTabs(TabLine):
-    """A tab for each pane of a workspace."""
-
     def __init__(self, panes: Panes) -> None:
         super().__init__(id="tabs")
         self._panes = panes
 
     def on_mount(self) -> None:
-        """Redraw the line whenever a filter or an order renames the calls."""
         self.watch(self._panes.calls, "title", lambda: self.highlight(self._shown), init=False)
 
     def highlight(self, shown: str) -> None:
-        """Highlight the tab of the visible pane."""
         panes = {name: self._panes.named(name) for name in self._panes.names}
         self.show({name: f" {pane.tab_title or pane.border_title}" for name, pane in panes.items()}, shown)
 
@@ -279,17 +253,15 @@ class PaneTabs(TabLine):
 
 
 class Selection:
-    """Decides which call the detail shows. It is the selected call of the calls pane. While the newest calls
-    are followed, a call that fails stays in the detail until the user selects another call or releases it."""
+    """Decides which call the detail shows: the selected one, or while the newest calls are followed, one that
+    has failed until the user selects another call or releases it."""
 
     def __init__(self, feed: Feed, panes: Panes) -> None:
         self._panes = panes
         self._failures = NewFailures(feed, feed.reader.growth.size())
         self._held: Call | None = None
-        """The last call that failed while the newest calls were followed; its detail stays open."""
 
     def show(self, feed: Feed) -> None:
-        """Show another moment of the same session. A failure before it is not shown in the detail."""
         self._failures = NewFailures(feed, feed.offset)
         self._held = None
         chosen = self._panes.calls.chosen
@@ -298,8 +270,7 @@ class Selection:
         self._panes.mark_calls(None)
 
     def go_on(self, feed: Feed) -> None:
-        """Show the moment of the same session to which it has played. A failure stays in the detail, unless
-        the call has not ended yet at that moment."""
+        """Show the moment of the same session to which it has played; a failure before it stays."""
         self._failures.go_on(feed)
         held, calls = self._held, feed.session.calls
         if held is not None:
@@ -311,7 +282,6 @@ class Selection:
         self._panes.mark_calls(self._held)
 
     def sync(self) -> None:
-        """Show the detail of a call that has failed while the newest calls are followed, and mark its row."""
         calls, detail = self._panes.calls, self._panes.detail
         failure = self._failures.newest()
         if failure is not None and calls.following:

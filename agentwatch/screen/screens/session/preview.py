@@ -16,24 +16,20 @@ from agentwatch.text.safe import SafeText
 
 _REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.03
-"""Seconds of work per slice; a key pressed meanwhile waits this long at most. Each slice draws a frame."""
+"""A key pressed meanwhile waits this long at most. Each slice draws a frame."""
 _TYPING_SLICE_SECONDS = 0.015
-"""The same while the user types."""
 _TYPING_SECONDS = 1.0
-"""Seconds after a key in which more keys are expected."""
+"""After a key, in which more keys are expected."""
 
 
 class PreviewSwap:
-    """Loads the whole session while its preview is shown, and then replaces the preview. It reads `feed`, and
-    lays out the workspace that will show it, one time slice at a time. `shows_thinking` shows finished
-    thoughts in full instead of folded."""
+    """Loads the whole session in time slices while its preview is shown, and then replaces the preview."""
 
     def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
         self.feed = feed
         self.is_loading = True
-        """Whether the preview is still shown."""
         self._workspace: Workspace | None = None
-        """The workspace that will replace the preview; None until everything is read."""
+        """The workspace that will replace the preview, once everything is read."""
         self._shows_thinking = shows_thinking
         self._skips_next = False
         """Whether to skip a slice: a key was pressed, and answering it takes two frames."""
@@ -43,19 +39,16 @@ class PreviewSwap:
 
     @property
     def is_exchanging(self) -> bool:
-        """Whether the panes are being replaced; the new ones have no styles yet."""
         return self._kept_keys is not None
 
     def words(self) -> SafeText:
-        """Return how much is left to read, or the percentage that is laid out."""
         if self._workspace is None:
             return SafeText(f"reading · {byte_size(self.feed.backlog())} left")
         return SafeText(f"laying out · {self._workspace.panes.transcript.viewport.taken_percent} %")
 
     def load(self, preview: Workspace) -> tuple[float, Workspace | None]:
-        """Continue loading for one time slice, or skip one after a key: a held key skips every other slice.
-        Return the seconds until the next slice, and the workspace that replaces `preview`; None until it is
-        ready."""
+        """Load for one time slice; return the seconds until the next one, and the workspace once it is ready.
+        A held key skips every other slice."""
         if self._skips_next:
             self._skips_next = False
             return _REST_SECONDS, None
@@ -74,8 +67,7 @@ class PreviewSwap:
         return 0, self._workspace
 
     async def exchange(self, screen: Screen[Any], whole: Workspace, on_shown: Callable[[], None]) -> None:
-        """Replace the panes, scroll them as the preview was, and send the keys pressed meanwhile again.
-        `screen` composes the new panes; `on_shown` is called when they are shown."""
+        """Replace the panes, scroll them as the preview was, and send the keys pressed meanwhile again."""
         await screen.recompose()
 
         def show() -> None:

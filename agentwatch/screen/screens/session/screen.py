@@ -1,7 +1,7 @@
 """The screen of a session: its panes under a header and a status line, updated by a periodic tick.
 
 A tick reads new lines of the recording for a few milliseconds and then updates every pane once. Events are
-not sent as Textual messages: Textual handles at most 490 to 711 of those per second.
+not Textual messages, of which 490 to 711 are handled per second.
 """
 
 from __future__ import annotations
@@ -73,13 +73,11 @@ _MOST_SETTLED, _MOST_ENDED = 32_768, 24_576
 
 
 FirstShown = tuple[Feed, Feed | None]
-"""What a screen shows at first: the feed of the session, or that of a preview, and that of the whole
-recording, which replaces the preview; None without a preview."""
+"""The feed of the session and None, or that of a preview and that of the whole recording."""
 
 
 def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> FirstShown:
-    """Return what is shown of a recording at first: of a large saved one, a preview of its head and tail.
-    `feed` has read nothing yet. A replay begins with what is read first."""
+    """Return what is shown of a recording at first: of a large saved one that is not replayed, a preview."""
     keep_few(feed.session)
     feed.acts_of = SessionActs.of_file(source.path)
     if feed.backlog() <= _LARGE_BYTES or is_replayed or source.wakeup is not None:
@@ -94,10 +92,8 @@ _FOLLOW_SECONDS = 0.05
 _CALL_SECONDS = 0.2
 _CLOCK_SECONDS = 1.0
 _STATUS_SECONDS = 0.1
-"""Seconds between two updates of header, status line and the clocks of running calls while lines arrive.
-
-They would change with each of 50 frames a second, and be an eighth of its Python calls.
-"""
+"""Seconds between two updates of header, status line and the clocks of running calls while lines arrive. They
+would be an eighth of the Python calls of 50 frames a second."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 """Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
@@ -107,16 +103,13 @@ _CATCH_UP_SECONDS = 0.015
 _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
 _PLACES = frozenset(("lines", "transcript", "calls", "detail", "workspace", "moment"))
-"""The places of the keys that fold what happened."""
+"""Where keys fold what happened."""
 _CLICK_SECONDS = 0.6
 _SAME_SECONDS = 2.0
-"""Seconds for which a short message is not repeated, as that of a held key."""
 
 
 class WatchScreen(Screen[None]):
-    """Shows a session, live or saved. `replay` is None to show the live moment. `asked` is None if the
-    command line asks nothing. `back_to` is where going back leads in the end, such as `Sessions`; empty if it
-    leads nowhere."""
+    """Shows a session, live or saved. `back_to` is where going back leads in the end, such as `Sessions`."""
 
     app: TerminalApp[Any]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
@@ -132,7 +125,6 @@ class WatchScreen(Screen[None]):
         """Posted when the file that is followed was truncated or replaced: it is another recording now."""
 
     is_earlier = var(False, toggle_class="-earlier")
-    """Whether an earlier moment than the live one is shown."""
 
     def __init__(
         self,
@@ -161,31 +153,27 @@ class WatchScreen(Screen[None]):
             self._moment.is_ready, self._moment.shown = False, feed
         self._marked = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
-        """Whether to show the time bar at the live moment too."""
+        """At the live moment too."""
         self._begins = replay is None and asked is None
         """Whether to show what happened once the session is read, if it is finished then."""
         self._happened: FinishSummary | None = None
-        """What happened in a finished session, until the user moves."""
+        """In a finished session, until the user moves."""
         if self._begins and source.reader.growth.has_ended():
             self._happened = _what_happened()  # its place is kept, so that no line moves when it is read
         self._box_state: BoxState | None = None
-        """What the session box remembers; None until it was open."""
+        """None until it was open."""
         self._box_tab = ""
-        """The tab on which it opens next; empty for the one that was shown last."""
         self._has_more = False
-        """Whether calls are left to read for the marks."""
         self._is_read = False
-        """Whether all that the recording contained when it was opened is read."""
         self._last_message = "", 0.0
         """The last short message, and until when it is not repeated."""
         is_preview = loading is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview))
 
     def _take(self, feed: Feed, workspace: Workspace) -> None:
-        """Show the session of `feed` from now on, in the workspace that was created for it."""
         self._feed = feed
         self._status_at = 0.0
-        """When the header and the status line were updated, by the monotonic clock."""
+        """By the monotonic clock."""
         self._calls_wait = 0.0
         """The seconds until the panes of calls were due at the last tick; 0 if they were up to date."""
         self._was_over = False
@@ -202,7 +190,6 @@ class WatchScreen(Screen[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """Lay out the two lines at the top, the panes, the time bar and the keys."""
         yield from (self._header, self._status)
         if self._happened is not None:
             self._happened = _what_happened()  # the panes of a preview are replaced, and it with them
@@ -210,7 +197,6 @@ class WatchScreen(Screen[None]):
         yield from (self.workspace, self._time_bar, self._hints)
 
     def on_mount(self) -> None:
-        """Start the ticks; the first one comes after the first refresh."""
         if self._source.wakeup is not None:
             self.frame_scheduler.listen(self._source.wakeup)
         self.call_after_refresh(self.frame_scheduler.within, 0)
@@ -218,14 +204,12 @@ class WatchScreen(Screen[None]):
             self.set_interval(_SURVIVORS_SECONDS, self._check_survivors)
 
     def on_unmount(self) -> None:
-        """Stop the ticks, and restore the terminal's title."""
         self.frame_scheduler.stop()
         self.notices.rest()
 
     @on(BlockViewport.Unsettled)
     @on(events.Resize)
     def _draw_again(self) -> None:
-        """Measure the transcript again, and redraw the lines above the panes for the new width."""
         self.frame_scheduler.within(0)
 
     def _tick(self) -> float | None:
@@ -290,7 +274,7 @@ class WatchScreen(Screen[None]):
         return self._seconds_to_next_tick(wait)
 
     def _show_moment(self) -> int:
-        """Show the session at the moment, if that has changed; return whether it has, as a number."""
+        """Show the session at the moment; return whether it has changed, as a number."""
         change = self._moment.tick()
         self.is_earlier = not self._moment.is_live
         if change is Change.OTHER:
@@ -301,7 +285,6 @@ class WatchScreen(Screen[None]):
         return int(change is not Change.NONE)
 
     def _show_status(self, now: int | None) -> None:
-        """Update the status line, and notify a user who is not watching the screen."""
         session, workspace = self._moment.shown.session, self.workspace
         below = workspace.panes.named(workspace.pane).below if self.has_class("-narrow") else 0
         view = view_words(self._source, self._moment, self._survivors, below=below)
@@ -361,14 +344,12 @@ class WatchScreen(Screen[None]):
         return None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Do not move the moment of a preview, and do not act while the preview is being replaced."""
         swap = self._swap
         is_waiting = swap is not None and (swap.is_exchanging or (swap.is_loading and action in _MOVING))
         return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
-        """Pass the key to the preview swap. It delays keys while panes are being replaced. A key that moves
-        also folds what happened."""
+        """Let the preview swap delay keys; a key that moves also folds what happened."""
         if self._swap is not None:
             self._swap.on_key(event)
         if self._happened is not None and self._moves(event.key):
@@ -409,14 +390,12 @@ class WatchScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
 
     def app_blurred(self) -> None:
-        """Mark the end of what the user has seen, because the terminal lost the focus. At an earlier moment
-        nothing is new: it shows what happened long ago."""
+        """Mark the end of what the user has seen; at an earlier moment nothing is new."""
         is_preview = self._swap is not None and self._swap.is_loading
         if not is_preview and self.notices.app_blurred() and not self.is_earlier:
             self.workspace.panes.transcript.viewport.mark_new(now_ms())
 
     def app_focused(self) -> None:
-        """Show what happened while the terminal did not have the focus."""
         before = self.notices.missed
         if summary := self.notices.app_focused(key_label(self._keys["session-box"][0])):
             if self.notices.missed is not before:
@@ -433,7 +412,6 @@ class WatchScreen(Screen[None]):
         self.workspace.show_call(call)
 
     def action_session_box(self, tab: str = "") -> None:
-        """Show the session box on a tab; empty for the tab that was shown last."""
         from agentwatch.analysis.files import TouchedFiles
         from agentwatch.analysis.time import TimeBreakdown
         from agentwatch.analysis.unread import play_missed
@@ -471,8 +449,7 @@ class WatchScreen(Screen[None]):
         self.app.push_screen(SessionBox(tabs, state, play), self._act)
 
     def _sought_file(self) -> Sought | None:
-        """Return the file of the selected failing line, of the selected call, or of its output; or None.
-        While the newest call is followed, the user has selected none."""
+        """Return the file of the failing line or call that the user has selected, if any."""
         from agentwatch.analysis.verdicts import FileLine, failing_files
         from agentwatch.feed.feed import output_tail
         from agentwatch.screen.screens.session.box_files import Sought
@@ -504,14 +481,12 @@ class WatchScreen(Screen[None]):
         open_in_editor(self.app, call, self._moment.shown.session, line)
 
     def action_export(self) -> None:
-        """Ask for a format, and write the session in it, without secrets."""
         from agentwatch.screen.screens.session.export import offer_export
 
         path = self._source.path
         offer_export(self.app, [] if path is None else [path])
 
     def action_continue_session(self) -> None:
-        """Ask for a prompt, and continue the session with it."""
         if self._source.elsewhere is not None:
             self.notify("this session is on another machine: continue it there", markup=False)
             return
@@ -520,7 +495,6 @@ class WatchScreen(Screen[None]):
         self.run_worker(continue_session(self.app, self._source.path, "session"))
 
     def action_copy(self) -> None:
-        """Copy the text that the focused pane offers, as safe text; of a call, its address and action."""
         what, text = self.workspace.panes.copied(self.workspace.pane)
         address = _address(self._source)
         if address and self.workspace.panes.has_numbers and _is_call(what):
@@ -533,7 +507,6 @@ class WatchScreen(Screen[None]):
             self.notify("nothing to copy here", markup=False)
 
     def _show_marked(self) -> None:
-        """Update the time bar and the marks; called with the status line."""
         moment, marked, bar = self._moment, self._marked, self._time_bar
         playhead = moment.playhead
         self._has_more = marked.update(self.workspace.panes.calls.newest)
@@ -557,12 +530,10 @@ class WatchScreen(Screen[None]):
             )
 
     def go_to(self, offset: int) -> None:
-        """Show another moment: a number of bytes of the recording."""
         self._moment.go_to(offset)
         self.frame_scheduler.at_once()
 
     def _go_to_end(self, call: Call | None) -> None:
-        """Show the moment at which a call has ended, and select the call; None has no effect."""
         if call is not None:
             self._moment.go_to_call(call)
             self.frame_scheduler.at_once()
@@ -581,17 +552,14 @@ class WatchScreen(Screen[None]):
         self._go_to_end(self._moment.feed.session.calls[event.number - 1])
 
     def action_pause(self) -> None:
-        """Pause the moment, or play it from there."""
         self._moment.playhead.turn()
         self._moved()
 
     def action_step(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) event, and pause there."""
         self._moment.step(direction)
         self._moved()
 
     def action_call(self, step: int) -> None:
-        """Go to the moment at which the next (1) or previous (-1) call ended."""
         call = self._moment.neighbour_call(step)
         if call is not None:
             self._go_to_end(call)
@@ -599,7 +567,6 @@ class WatchScreen(Screen[None]):
             self._say("no later call" if step > 0 else "no earlier call")
 
     def action_at_call(self) -> None:
-        """Show the moment at which the selected call had ended, or had started if it has not ended."""
         call = self.workspace.call_in_view()
         if call is None:
             self._say("no call is selected")
@@ -608,12 +575,10 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.at_once()
 
     def action_move(self, seconds: int) -> None:
-        """Go back or on by some seconds of recorded time."""
         self._moment.playhead.seek_by(seconds * 1000)
         self._moved()
 
     def action_pace(self, change: str) -> None:
-        """Play `faster`, `slower` or in the other direction (`reverse`)."""
         playhead = self._moment.playhead
         {"faster": playhead.faster, "slower": playhead.slower, "reverse": playhead.reverse}[change]()
         if playhead.is_live:
@@ -632,7 +597,6 @@ class WatchScreen(Screen[None]):
         self._moved()
 
     def action_bar(self) -> None:
-        """Show or hide the time bar at the live moment."""
         self._shows_bar = not self._shows_bar
         self.frame_scheduler.at_once()
 
@@ -646,7 +610,6 @@ class WatchScreen(Screen[None]):
         self._begins = False
 
     def _show_happened(self) -> None:
-        """Show what happened in a finished session above its panes, until the user moves."""
         from agentwatch.analysis.files import TouchedFiles
 
         self._touched = self._touched or TouchedFiles(self._feed.session)
@@ -668,7 +631,6 @@ class WatchScreen(Screen[None]):
             self.frame_scheduler.within(0)  # the row above names what these lines named
 
     def _moves(self, key: str) -> bool:
-        """Return whether a key is one of the panes or of the moment."""
         return any(key in self._keys[each.id] for each in shortcuts() if each.place in _PLACES)
 
     def _left_the_end(self, following: bool) -> None:
@@ -676,7 +638,6 @@ class WatchScreen(Screen[None]):
             self._fold_soon()
 
     def on_finish_summary_line_clicked(self, event: FinishSummary.LineClicked) -> None:
-        """Go to the first failure, to the files, or to the end of the transcript."""
         self._fold_happened()
         if event.line == 0:
             self.workspace.action_failure(1)
@@ -686,7 +647,6 @@ class WatchScreen(Screen[None]):
             self.workspace.action_pane("transcript")
 
     def _act(self, chosen: Opened | Play | None) -> None:
-        """Go to the call that was opened in the session box, or play what happened."""
         from agentwatch.screen.screens.session.box import Opened
 
         if isinstance(chosen, Opened):
@@ -710,12 +670,10 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.at_once()
 
     def action_bookmark(self) -> None:
-        """Set a bookmark at the moment, or remove the one that is there."""
         self.notify(self._marked.marks.toggle(self._moment.playhead.offset), markup=False)
         self.frame_scheduler.at_once()
 
     def action_goto(self) -> None:
-        """Ask for a moment, and go to it."""
         from agentwatch.screen.screens.session.goto import GotoScreen
 
         self.app.push_screen(GotoScreen(self._marked.marks, self._moment.playhead.offset), self._go)
@@ -746,5 +704,4 @@ def _address(source: Source) -> str:
 
 
 def _is_call(what: SafeText) -> bool:
-    """Return whether a pane offers the action of a call: it names no part of the call, `#12's output`."""
     return what.startswith("#") and what[1:].isdecimal()

@@ -28,9 +28,8 @@ _NO_STDERR = "the agent has written nothing to stderr"
 
 
 class Workspace(Vertical):
-    """The four panes, with the to-do list above them and the find and filter bars below. `shows_thinking`
-    shows finished thoughts in full instead of folded. A preview is only a part of the recording; its calls
-    and matches have no numbers."""
+    """The panes, with the to-do list above them and the find and filter bars below. The calls and matches of
+    a preview have no numbers."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
 
@@ -58,7 +57,6 @@ class Workspace(Vertical):
         self.selection = Selection(feed, self.panes)
 
     def compose(self) -> ComposeResult:
-        """Lay out the panes; the stylesheet decides which are shown at which size."""
         yield self._tabs
         yield self.plan
         with Horizontal(id="body"):
@@ -71,7 +69,6 @@ class Workspace(Vertical):
         yield self.filter_bar
 
     def on_mount(self) -> None:
-        """Focus the current pane, and show what the user has chosen to."""
         self.watch_pane(self.pane)
         if self._preview is None:
             self._show_stderr(remembered("stderr", bool) is not False)
@@ -92,7 +89,6 @@ class Workspace(Vertical):
         self.panes.transcript.times.show(preview.panes.transcript.times.is_shown)
 
     def restore_from_preview(self) -> None:
-        """Scroll and select as in the preview, so that every line stays in its row."""
         if self._preview is not None:
             self.panes.restore_from_preview(self._preview.panes)
             self.filter_bar.resume(self._preview.filter_bar)
@@ -100,25 +96,21 @@ class Workspace(Vertical):
             self._preview = None
 
     def show(self, feed: Feed) -> None:
-        """Show another moment of the same session."""
         self.panes.show(feed)
         self.plan.show(feed.session)
         self.selection.go_on(feed)
 
     def show_now(self, feed: Feed, now_ms: int | None) -> None:
-        """Show another moment, and update every pane; `now_ms` is the session's time at that moment."""
         self.show(feed)
         self.sync(now_ms)
 
     def take_newest(self) -> None:
-        """Prepare the panes for the newest moment, and search it, while an earlier one is shown."""
         self.panes.take_newest()
         self.find_bar.sync()
 
     def sync(self, now_ms: int | None, *, is_streaming: bool = False) -> float:
-        """Update every pane; show the detail of a call that fails while the newest calls are followed. While
-        lines arrive (`is_streaming`), the panes of calls are updated ten times a second. Return the seconds
-        until these panes are due; 0 if they are up to date."""
+        """Update every pane, while lines arrive (`is_streaming`) those of calls ten times a second; return
+        the seconds until these are due, 0 if they are up to date."""
         wait = self.panes.sync(now_ms, is_streaming=is_streaming)
         self.plan.sync()
         self.find_bar.sync()
@@ -128,15 +120,13 @@ class Workspace(Vertical):
         return wait
 
     def watch_pane(self, pane: str) -> None:
-        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs. In
-        the other panes the selection is a call."""
+        """Set the class by which the stylesheet shows the pane on a narrow screen, and update the tabs."""
         if pane != "transcript":
             self.panes.transcript.leave_thought()
         self.update_classes({f"-pane-{name}": name == pane for name in NAMES})
         self._tabs.highlight(self.pane)
 
     def show_call(self, call: Call | None) -> None:
-        """Go to the calls pane and select a call; None has no effect."""
         if call is not None:
             self.panes.calls.choose_call(call)
             self.action_pane("calls")
@@ -180,7 +170,6 @@ class Workspace(Vertical):
         self.action_pane(event.pane)
 
     def action_filter_calls(self, words: str | None = None) -> None:
-        """Go to the calls, and open the filter bar or apply the words of a filter."""
         self.find_bar.close()
         self.action_pane("calls")
         if words is None:
@@ -201,12 +190,10 @@ class Workspace(Vertical):
         )  # immediately, because the next key is meant for this pane
 
     def action_next_pane(self, step: int) -> None:
-        """Focus the next (1) or previous (-1) pane that is shown."""
         names = self.panes.names
         self.action_pane(names[(names.index(self.pane) + step) % len(names)])
 
     def action_toggle_stderr(self) -> None:
-        """Show or hide the agent's stderr, and remember it."""
         shown = "stderr" not in self.panes.names
         remember("stderr", None if shown else False, self.notify)
         self._show_stderr(shown)
@@ -217,7 +204,6 @@ class Workspace(Vertical):
             self.notify(_NO_STDERR, markup=False)
 
     def add_stderr(self, lines: list[str]) -> None:
-        """Show lines that the agent wrote to stderr, unless the user has hidden them."""
         self.panes.stderr.add(lines)
         self._show_stderr(self._wants_stderr)
         self._tabs.highlight(self.pane)
@@ -240,17 +226,14 @@ class Workspace(Vertical):
             self.post_message(self.NothingToClose())
 
     def action_find(self) -> None:
-        """Open the find bar, which searches the whole session."""
         self.filter_bar.close()
         self.find_bar.open(self.pane)
 
     def action_find_step(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) match."""
         if not self.find_bar.step(direction, self.pane):
             self.notify("no search yet (press /)", markup=False)
 
     def action_slowest_calls(self) -> None:
-        """Go to the calls pane and toggle between the slowest calls first and the order by time."""
         self.action_pane("calls")
         self.panes.calls.action_slowest()
 
@@ -262,25 +245,20 @@ class Workspace(Vertical):
             self.panes.calls.choose_call(call)
 
     def call_in_view(self) -> Call | None:
-        """Return the selected call; in the detail pane, the call that it shows."""
         panes, is_in_detail = self.panes, self.pane == "detail"
         return panes.detail.call if is_in_detail else panes.calls.chosen
 
     def action_failure(self, step: int) -> None:
-        """Select the next (1) or previous (-1) failure; after the last comes the first."""
         self.selection.release()
         self.notify(self.panes.calls.choose_failure(step), markup=False)
 
     def action_reasoning(self) -> None:
-        """Show the model's thinking in full, or fold it."""
         self.panes.transcript.toggle_reasoning()
 
     def action_times(self) -> None:
-        """Show or hide the times of day in the transcript, and remember it."""
         times = self.panes.transcript.times
         times.show(not times.is_shown)
         remember("times", times.is_shown, self.notify)
 
     def action_raw(self) -> None:
-        """Toggle the detail pane between the raw lines of the recording and their decoded content."""
         self.panes.detail.toggle_raw()
