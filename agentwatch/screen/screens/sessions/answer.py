@@ -1,6 +1,6 @@
 """The permission prompts that can be answered from the list, and the box in which one is.
 
-The box belongs to one question. It shows all of the input, and allows only what was shown to its end.
+The box shows all of the input, and allows only what was shown to its end.
 """
 
 from __future__ import annotations
@@ -29,19 +29,17 @@ from agentwatch.screen.widgets.line_view import PopupLines, Spans, rows_in_view
 from agentwatch.text.safe import SafeText, exact_line, fitting, safe_line, signs_in
 
 _MOST_SHOWN = 20_000
-"""The characters of an input that are shown. A longer one can be denied here, but not allowed."""
+"""A longer input can be denied here, but not allowed."""
 _MOST_TOOL = 200
 _MOST_REASON = 1000
 _TWICE_SECONDS = (0.2, 5.0)
 """How soon after the first `y` the second one counts: a key that is held down repeats sooner."""
 _PROBLEM_SECONDS = 10.0
 Decision = tuple[str, str]
-"""`allow` or `deny`, and the reason."""
 
 
 class QuestionView(PopupLines):
-    """The whole input of a tool, in which no character is hidden; a line that does not fit continues below,
-    after `↳`."""
+    """The whole input of a tool; a line that does not fit continues below, after `↳`."""
 
     def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
         super().__init__(f"{exact_line(question.tool[:_MOST_TOOL])} · {repo}", self._laid_out, id="question")
@@ -62,15 +60,12 @@ class QuestionView(PopupLines):
         if self.hidden:
             self._texts.append((SafeText(f"… {self.hidden:,} more characters are not shown"), "failed", []))
         self.is_seen = False
-        """Whether the end was in view."""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Note whether the end is in view."""
         super().watch_scroll_y(old_value, new_value)
         self.look()
 
     def look(self) -> None:
-        """Note whether the end is in view."""
         self.is_seen |= 0 < self.line_count() == rows_in_view(self).stop
 
     def _laid_out(self, width: int) -> Iterator[Spans]:
@@ -94,19 +89,16 @@ class AnswerBox(ModalScreen[Decision | None]):
         self._keys = Static(id="question-keys")
         self._bar = InputBar("Deny", "a reason for the agent, or none", id="reason")
         self._pressed_at: float | None = None
-        """When `y` was pressed last."""
         self.is_over = False
         """Whether the question was answered elsewhere."""
 
     def compose(self) -> ComposeResult:
-        """Show the input, the keys, and the bar for a reason."""
         with Vertical(id="question-box"):
             yield self._view
             yield self._keys
             yield self._bar
 
     def on_mount(self) -> None:
-        """Focus the input."""
         self.set_focus(self._view, scroll_visible=False)
         self._show_keys()
         self.on_screen_resume()
@@ -117,7 +109,6 @@ class AnswerBox(ModalScreen[Decision | None]):
             self.dismiss(None)
 
     def withdraw(self) -> None:
-        """Close the box: the question is over."""
         self.is_over = True
         if self.is_current:
             self.dismiss(None)
@@ -139,7 +130,6 @@ class AnswerBox(ModalScreen[Decision | None]):
             self._show_keys("press y again to allow it once")
 
     def action_deny(self) -> None:
-        """Ask for a reason."""
         self._pressed_at = None
         self._keys.display = False
         self._bar.show_text("", takes_keys=True)
@@ -169,8 +159,7 @@ class AnswerBox(ModalScreen[Decision | None]):
 
 
 class PermissionPrompts:
-    """What the app of the list does with the questions of hooks. `show` is called when other sessions can be
-    answered than before. `start` begins to listen."""
+    """Opens the questions of hooks; `show` is called when other sessions can be answered than before."""
 
     def __init__(self, app: App[None], show: Callable[[], None]) -> None:
         self._app, self._show = app, show
@@ -188,7 +177,6 @@ class PermissionPrompts:
         return frozenset(question.key for question in self._answers.questions.values())
 
     def open(self, row: Row) -> None:
-        """Open the oldest question of a session."""
         asked = (each for each in self._answers.questions.values() if each.key == row.key)
         question = next(asked, None)
         if question is None or row.host:
@@ -233,8 +221,8 @@ _Pieces = list[tuple[str, bool]]
 
 
 def _lines(question: PermissionQuestion) -> Iterator[tuple[_Pieces, str]]:
-    """Yield the lines of an input, each with its style: a text as it is, any other value as JSON. A line of
-    ours is not indented, and a foreign name follows `input: `: neither passes for the other."""
+    """Yield the lines of an input, each with its style. A line of ours is not indented, and a foreign name
+    follows `input: `: neither passes for the other."""
     fields = dict(question.input)
     for name in sorted(fields, key=lambda name: name != "command"):  # the command before the others
         yield [(f"input: {name}", False)], "accent"

@@ -51,12 +51,10 @@ if TYPE_CHECKING:
 # Opens the session of a row for a screen, and closes it again. Both may take long, and run in a thread.
 
 _FETCH_SECONDS = 1.0
-"""How long the screen waits for what there is of a session elsewhere; it shows the rest as it comes."""
+"""For what there is of a session elsewhere; the rest is shown as it comes."""
 
 
 class OpenSession(NamedTuple):
-    """A session that is open for a screen."""
-
     row: Row
     source: FileSource | StoreSource
     first: FirstShown
@@ -64,15 +62,14 @@ class OpenSession(NamedTuple):
     """The local copy that is filled; None for a session of this machine."""
 
     def close(self) -> None:
-        """Close everything. The screen must be gone."""
+        """Close everything; the screen must be removed before."""
         self.source.close()
         if self.copying is not None:
             self.copying.close()
 
 
 def open_row(row: Row, machines: Machines) -> OpenSession:
-    """Open the session of a row. Nothing is written but bookmarks, as by `agentwatch FILE`. Raise `Fault` if
-    the session cannot be opened."""
+    """Open the session of a row, writing nothing but bookmarks; raise `Fault` if it cannot be opened."""
     if row.address:
         return _open_elsewhere(row, machines)
     source = saved_source(row.path, _follows(row), follow_store=True)
@@ -84,7 +81,7 @@ def open_row(row: Row, machines: Machines) -> OpenSession:
 
 
 def open_demo(row: Row) -> OpenSession:
-    """Open the bundled session, to replay it. Nothing is written: its bookmarks stay in memory."""
+    """Open the bundled session, to replay it; its bookmarks stay in memory."""
     source = saved_source(row.path)
     source.bookmarks_path = None
     return OpenSession(row, source, first_shown(source, Feed(source.reader), is_replayed=True))
@@ -118,10 +115,9 @@ _PROBLEM_SECONDS = 10.0
 
 
 class HomeApp(SessionApp[None]):
-    """Shows the sessions of the machine, and one of them at a time in the screen of a session. The sessions
-    are watched in a thread, which goes on while a session is open. `held` are the signals that arrived before
-    the app runs; they are handled first. `config` is None for the defaults. `is_here` says whether this
-    machine is among those that are watched."""
+    """Shows the sessions of the machine, and one of them at a time in the screen of a session. They are
+    watched in a thread, also while a session is open. `held` are the signals that arrived before the app
+    runs. `is_here` says whether this machine is watched."""
 
     def __init__(
         self,
@@ -136,7 +132,6 @@ class HomeApp(SessionApp[None]):
         self._machine = machine
         take, fail = partial(self.call_later, self._take), partial(self.call_later, self.fail)
         self._commands = self._commands_of_rules()
-        """Runs the commands of rules; None if no rule has one."""
         alarms = None
         if self.config.on:
             from agentwatch.screen.screens.sessions.rules import session_alarms
@@ -162,7 +157,6 @@ class HomeApp(SessionApp[None]):
         self._is_behind = True
         """Whether the list was not shown with the rows of an earlier report."""
         self._opening: Key | None = None
-        """The session that is being opened."""
         self._open: OpenSession | None = None
         self._prompts = PermissionPrompts(self, self._offer_answers) if "answer" in self.config.act else None
         self._alarms = AlarmSigns(
@@ -174,51 +168,42 @@ class HomeApp(SessionApp[None]):
         )
 
     def get_default_screen(self) -> HomeScreen:
-        """Return the list."""
         return HomeScreen(self.config)
 
     @property
     def home(self) -> HomeScreen | None:
-        """The screen of the list, which may be covered by that of a session; None once the app ends."""
         return next((screen for screen in self.screen_stack if isinstance(screen, HomeScreen)), None)
 
     def on_mount(self) -> None:
-        """Watch the sessions once the first frame is drawn."""
         self.call_after_refresh(self._watching.start)
         if self._prompts is not None:
             self._prompts.start()
         self.app_resume_signal.subscribe(self, lambda _app: self._show_title())
 
     def on_unmount(self) -> None:
-        """Stop to watch, and restore the terminal's title."""
         self._watching.stop()
         if self._prompts is not None:
             self._prompts.close()
         self._signals.give_title_back()
 
     def action_suspend_process(self) -> None:
-        """Suspend the job; restore the terminal's title first."""
         self._signals.give_title_back()
         super().action_suspend_process()
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Yield the commands of the palette; in the list also those for its columns."""
         yield from super().get_system_commands(screen)
         if isinstance(screen, HomeScreen):
             yield from screen.column_commands()
 
     def action_leave(self) -> None:
-        """Quit; no agent was started here."""
         self.exit()
 
     def action_interrupt(self) -> None:
-        """Ask whether to interrupt the agent of the session that is open."""
         row = None if self._open is None else self._rows.get(self._open.row.key)
         if row is not None and self.home is not None:
             self.home.interrupt(row)
 
     def action_help(self) -> None:
-        """Show the help for the list, or for the session that is open."""
         self.push_screen(Help(self.config.keys, SESSIONS if self._open is None else SESSION))
 
     def _take(self, report: Report) -> None:
@@ -239,7 +224,6 @@ class HomeApp(SessionApp[None]):
             self._machine.in_view = home.in_view if self._open is None else {self._open.row.key}
 
     def _commands_of_rules(self) -> Commands | None:
-        """Return what runs the commands of rules; None if no rule has one."""
         if not self.config.on_sessions and not any(each.command for each in self.config.on):
             return None
         from agentwatch.output.commands import Commands
@@ -259,8 +243,7 @@ class HomeApp(SessionApp[None]):
                 screen.frame_scheduler.within(0)
 
     def _show_rows(self, report: Report | None = None) -> None:
-        """Show the sessions, unless one of them is open: the list is not drawn then. `report` is what has
-        changed; None if any row may differ from what is shown."""
+        """Show the sessions, unless one of them is open; without `report`, any row may have changed."""
         home = self.home
         self._is_behind = self._open is not None or home is None
         if home is not None and not self._is_behind:
@@ -343,8 +326,8 @@ class HomeApp(SessionApp[None]):
     async def _show_session(
         self, row: Row, opens: Callable[[], OpenSession], words: str = "", replay: Replay | None = None
     ) -> None:
-        """Open the session of a row and show it, unless the user has opened another one meanwhile. `opens`
-        opens it, in a thread. `words` are searched for in it; `replay` is None to show its live moment."""
+        """Open the session of a row in a thread and show it, unless the user has opened another one
+        meanwhile. `words` are searched for in it."""
         try:
             session = await asyncio.to_thread(opens)
         except Fault as fault:
@@ -385,7 +368,6 @@ class HomeApp(SessionApp[None]):
             self.post_message(Opened(row))
 
     async def _close_session(self) -> None:
-        """Return to the list as it was, and close the session that was open."""
         if self._open is None:
             return
         session, self._open = self._open, None
@@ -394,13 +376,11 @@ class HomeApp(SessionApp[None]):
 
 
 def _config_of(config: Config, *, rings: bool) -> Config:
-    """Return the configuration of a session's screen: the title is that of the list."""
     config = config._replace(title=False)
     return config if rings else config._replace(bell=False, note=False)
 
 
 def _alert_words(rows: list[Row]) -> str:
-    """Return what a notification says about sessions that begin to need the user."""
     if len(rows) > 1:
         return f"{len(rows)} sessions need you"
     (row,) = rows

@@ -68,7 +68,6 @@ def _project(row: Row, width: int, _now_ms: int, style: str, _depth: int) -> Spa
 
 
 def _activity(row: Row, width: int, now_ms: int, style: str, _depth: int = 0) -> Spans:
-    """Return what a session does and for how long, in exactly `width` columns."""
     clock = words.activity_clock(row, now_ms)
     text = words.activity(row, now_ms)
     behind = f" · {clock}" if clock and text else clock
@@ -113,23 +112,21 @@ class Column(NamedTuple):
     name: str
     """Its heading, and its name in the settings."""
     words: Callable[..., str]
-    """Returns its text for a row, and for a time in ms since the epoch if it `has_clock`."""
+    """Returns its text for a row, and for a time if it `has_clock`."""
     least: int = 0
-    """Its width as soon as it has content: room for a number of two digits, so that it seldom grows."""
+    """As soon as it has content: room for a number of two digits, so that it seldom grows."""
     grows: int | None = None
     """Its greatest width; None if it has none, 0 if it does not depend on the content."""
     gives_way: int | None = None
     """It is shown while the texts have this number of columns beyond their comfortable widths, and while the
-    columns before it are shown; None if it never gives way."""
+    columns before it are shown."""
     style: str | Callable[[Row], str] = "muted"
     draw: Callable[..., Spans] | None = None
     """Draws a text that shares what the other columns leave: from the row, its width, the time, the style of
     the row and the depth of its title."""
     has_clock: bool = False
     is_text: bool = False
-    """Whether it is aligned at the left."""
     is_usual: bool = True
-    """Whether it is shown unless the user chooses the columns."""
 
 
 _MORE = 8
@@ -162,7 +159,6 @@ _COMFORT = (18, 26, 26)
 """The widths of project, title and activity below which a column that can give way does."""
 
 Widths = tuple[int, ...]
-"""The width that each of `COLUMNS` needs for what it contains; 0 for one without content."""
 NO_ROWS: Widths = tuple(column.least if column.gives_way is None else 0 for column in COLUMNS)
 
 
@@ -174,7 +170,6 @@ class Columns(NamedTuple):
 
     @property
     def widths(self) -> dict[str, int]:
-        """The width of each column by its name."""
         return _by_name(self.cells)
 
 
@@ -204,8 +199,8 @@ def grown(needed: Widths, rows: Sequence[Row], now_ms: int, chosen: Sequence[str
 
 
 def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
-    """Return the columns of a pane in which each session takes one row. `chosen` are the columns of the user,
-    which give way only where they have no room at all; empty for those that fit well."""
+    """Return the columns of a pane in which each session takes one row. Those `chosen` by the user give way
+    only where they have no room at all."""
     gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
     wanted = {*(chosen or _USUAL), "title"}
     cells = [
@@ -237,7 +232,6 @@ def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Colum
 
 
 def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
-    """Return columns in which every text is whole, for a program that reads the table."""
     titles = activities = 1
     for row in rows:
         beside = words.title_suffix(row)
@@ -250,8 +244,7 @@ def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
 
 
 def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: bool = False) -> Spans:
-    """Return a session as one row. `depth` is how far the title is indented. `is_dated` says whether a
-    heading has the day of its end."""
+    """Return a session as one row; `is_dated` if a heading has the day of its end."""
     gap, before = SafeText(" " * shown.gap), "state"
     row_style = _text_style(row)
     spans = _state(row, now_ms, is_dated=is_dated)
@@ -269,7 +262,6 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: boo
 
 
 def heading(shown: Columns) -> Spans:
-    """Return the names of the columns."""
     texts = {column.name for column, _ in shown.cells if column.is_text}
     cells: list[str] = [fitted(SafeText("state"), STATE)]
     for name, width in shown.widths.items():

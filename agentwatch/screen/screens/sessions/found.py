@@ -38,8 +38,6 @@ _REPORT_SECONDS = 0.1
 
 
 class Progress(NamedTuple):
-    """How far a search is, and what it has found since the last report."""
-
     hits: list[Hit]
     searched: int
     total: int
@@ -48,8 +46,7 @@ class Progress(NamedTuple):
 
 
 class Searching(Background):
-    """Goes on with a search until it is over. Only the thread uses `search`. It calls `report` with what is
-    new."""
+    """Goes on with a search until it is over; only the thread uses `search`, and calls `report`."""
 
     def __init__(
         self,
@@ -85,20 +82,18 @@ class Searching(Background):
 _MOST_BYTES = 1 << 23
 """The beginning of a session that is read for the call of a hit, in at most half a second."""
 _ORIGIN_SECONDS = 0.1
-"""The time between two hits in view whose calls are looked for."""
+"""Between two hits in view whose calls are looked for."""
 
 
 class Origin(NamedTuple):
-    """Where a hit is in its session."""
-
     words: SafeText = SafeText("")
     """The call and its tool, `#12 Bash`, or else what said the words: `prompt`; empty if it is not known."""
     at_ms: int | None = None
-    """When the line was written, by the clock of the agent; None if unknown."""
+    """By the clock of the agent."""
 
 
 def origin_of(row: Row, hit: Hit) -> Origin:
-    """Return the call of a hit. The session is read up to the hit."""
+    """Return the call of a hit; the session is read up to the hit."""
     if hit.end > _MOST_BYTES:
         return Origin()
     try:
@@ -135,33 +130,27 @@ class FoundView(RowView, HeadedView):
         super().__init__("", id="found")
         self.rows = rows
         self.progress = SafeText("")
-        """What the border says, for a narrow pane, which has no border."""
         self._words = words.lower().split()
         self.hits: list[Hit] = []
         self.origins: dict[Hit, Origin] = {}
-        """The calls of hits that were in view."""
 
     @property
     def chosen(self) -> Hit | None:
-        """The selected hit; None while there is none."""
         return self.hits[self.cursor] if self.hits else None
 
     @property
     def unread(self) -> Hit | None:
-        """The first hit in view whose call is not known; None if none is."""
+        """The first hit in view whose call is not known."""
         return next((hit for y in rows_in_view(self) if (hit := self.hits[y]) not in self.origins), None)
 
     def add(self, hits: Iterable[Hit]) -> None:
-        """Add rows at the end; the selected row stays."""
         self.hits += hits
         self.show_lines()
 
     def line_count(self) -> int:
-        """Return the number of hits."""
         return len(self.hits)
 
     def heading(self, width: int) -> Spans:
-        """Return the names of the columns; in a narrow pane, how far the search is."""
         if width < _LEAST_WITH_NAMES:
             return [(cut(self.progress, width), "muted")]
         names = ("agent", "repository", "session", "call", "age")
@@ -169,7 +158,6 @@ class FoundView(RowView, HeadedView):
         return [(SafeText("".join([*cells, "found"])), "muted")] if self.hits else []
 
     def row(self, y: int, width: int) -> Spans:
-        """Return the session of a hit in as many columns as fit, and the text around the words."""
         hit = self.hits[y]
         row, sizes = self.rows[hit.key], _sizes(width)
         origin = self.origins.get(hit, Origin(SafeText("…")))
@@ -207,8 +195,7 @@ class FoundView(RowView, HeadedView):
 
 
 class FoundScreen(ModalScreen[None]):
-    """What was found; a hit opens its session, from which esc returns here. The search starts when it is
-    shown."""
+    """What was found; a hit opens its session, from which esc returns here. The search starts when shown."""
 
     app: TerminalApp[None]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
@@ -223,14 +210,11 @@ class FoundScreen(ModalScreen[None]):
         self._found = FoundView(rows, words)
         self._searching: Searching | None = None
         self._is_reading = False
-        """Whether a session is being read for the call of a hit."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the list."""
         yield self._found
 
     def on_mount(self) -> None:
-        """Start the search."""
         search = ContentsSearch(self._words, list(self._found.rows.values()))
         self._found.border_subtitle = Content("enter open · esc back")
         self._take(Progress([], 0, search.total, 0, search.is_over))
@@ -252,7 +236,6 @@ class FoundScreen(ModalScreen[None]):
         self._found.show_lines()
 
     def on_unmount(self) -> None:
-        """Stop the search."""
         if self._searching is not None:
             self._searching.stop()
 

@@ -45,20 +45,18 @@ class WordsBar(InputBar):
             self.bar, self.words = bar, words
 
     class Left(Message):
-        """Posted when the bar was closed. `is_entered` says whether the bar was closed by enter."""
+        """Posted when the bar was closed; `is_entered` if by enter."""
 
         def __init__(self, bar: WordsBar, words: str, *, is_entered: bool) -> None:
             super().__init__()
             self.bar, self.words, self.is_entered = bar, words, is_entered
 
     def action_drop(self) -> None:
-        """Clear the words and close the bar."""
         self.display = False
         self.post_message(self.Typed(self, ""))
         self.post_message(self.Left(self, "", is_entered=False))
 
     def problem(self, words: str) -> RuleError | None:
-        """Return what is wrong with the words, so that they cannot be kept; None if nothing is."""
         del words
         return None
 
@@ -79,13 +77,11 @@ class SessionFilterBar(RuleBar, WordsBar):
     """The filter of the list, which offers fields and values while the user types."""
 
     def problem(self, words: str) -> RuleError | None:
-        """Return what is wrong with the words."""
         return row_filter_problem(words)
 
 
 class HomeBars(Vertical):
-    """The two bars, of which at most one is open, and the line that says what the list shows. `offers`
-    returns how the words of a filter can continue."""
+    """The two bars, of which at most one is open, and the line that says what the list shows."""
 
     def __init__(self, offers: Callable[[str], list[Offer]]) -> None:
         super().__init__(id="home-bars")
@@ -99,20 +95,18 @@ class HomeBars(Vertical):
         self._words = SafeText("")
 
     def compose(self) -> ComposeResult:
-        """Lay out the line above the bars."""
         yield self._line
         yield self.find
         yield self.filter
 
     def open(self, name: str, words: str) -> None:
-        """Open the bar `find` or `filter` with these words in it, and close the other one."""
         bar, other = (self.find, self.filter) if name == "find" else (self.filter, self.find)
         other.display = False
         bar.show_text(words, takes_keys=True)
 
     def show(self, request: Request, matches: int, total: int, hidden: int = 0, marked: str = "") -> None:
-        """Say what the list shows, and how many sessions match. `hidden` is how many of the `matches` are
-        hidden. `marked` says how many sessions are marked, and what the keys do with them; empty for none."""
+        """Say what the list shows, how many sessions match, and how many of the matches are `hidden`.
+        `marked` says how many sessions are marked, and what the keys do with them."""
         found = f"{matches - hidden:,} of {plural(total, 'session')}"
         found += f", {hidden:,} hidden" if hidden else ""
         keys = SafeText(f"{found} · enter: keep · esc: clear")
@@ -149,7 +143,6 @@ def _request_words(request: Request, found: str) -> list[str]:
 # The lines above the list: how many sessions need the user, and which machines do not answer.
 
 Piece = tuple[str, str]
-"""Words and their style."""
 
 _NAME = ("agentwatch", "bold")
 _MOST_NOTES = 3
@@ -158,8 +151,6 @@ _LEAST_FOR_NOTES = 16
 
 
 class HeaderFacts(NamedTuple):
-    """What the header shows."""
-
     counts: Counts
     key: str
     """Shows the hidden sessions; empty while they are shown."""
@@ -183,12 +174,10 @@ class HomeHeader(Static):
         self._shown = HeaderFacts(Counts(), "")
 
     def show(self, shown: HeaderFacts) -> None:
-        """Show counts and limits; draw only if something differs."""
         self._shown = shown
         self._draw()
 
     def on_resize(self) -> None:
-        """Show as many words as fit now."""
         self._draw()
 
     def _draw(self) -> None:
@@ -209,7 +198,7 @@ class HomeHeader(Static):
 
 
 class HomeNotes(Static):
-    """A line for each note, as many as there is room for; without notes it takes no row."""
+    """A line for each note, as many as there is room for."""
 
     def __init__(self) -> None:
         super().__init__(id="home-notes")
@@ -218,12 +207,10 @@ class HomeNotes(Static):
         self._drawn: tuple[object, ...] = ()
 
     def show(self, notes: Sequence[SafeText]) -> None:
-        """Show notes; draw only if one differs."""
         self._notes = tuple(notes)
         self._draw()
 
     def on_resize(self) -> None:
-        """Cut the lines to the width."""
         self._draw()
 
     def _draw(self) -> None:
@@ -243,8 +230,7 @@ class HomeNotes(Static):
 
 
 def _fitting(header: HeaderFacts, width: int, working: str) -> tuple[list[Piece], SafeText, SafeText]:
-    """Return the counts, the limits and the words about hidden sessions, in the longest form that fits.
-    `working` is the style of the number of sessions that work."""
+    """Return the counts, the limits and the words about hidden sessions, in the longest form that fits."""
     counts, key, is_known = header[:3]
     older = ("", "", "")
     if counts.hidden and key:
@@ -266,7 +252,6 @@ def _fitting(header: HeaderFacts, width: int, working: str) -> tuple[list[Piece]
 
 
 def _separator(pieces: list[Piece], number: int) -> str:
-    """Return the separator before a piece; it has three columns, except before the first one."""
     return "" if not number else " │ " if pieces[number - 1] == _NAME else " · "
 
 
@@ -292,11 +277,8 @@ def _width(pieces: list[Piece]) -> int:
 
 
 class ListFacts(NamedTuple):
-    """What is known about a list besides its rows."""
-
     counts: Counts = Counts()
     notes: Sequence[SafeText] = ()
-    """What is to be known besides the sessions, a line each."""
     is_complete: bool = True
     """Whether every place was searched for sessions."""
     is_settled: bool = True
@@ -317,7 +299,6 @@ cursor-agent -p … | agentwatch"""
 
 
 def words_for_nothing(request: Request, facts: ListFacts, key: str) -> SafeText:
-    """Return what an empty list says, in lines."""
     hidden = facts.counts.hidden
     wanted = [f"“{safe_line(words)}”" for words in (request.search, request.filter) if words]
     if wanted:
@@ -333,7 +314,6 @@ def words_for_nothing(request: Request, facts: ListFacts, key: str) -> SafeText:
 
 _SORT, _COLUMNS = "sort", "columns"
 _OF_MARKED = ("delete-session", "archive-session", "export")
-"""The bindings that act on the marked sessions."""
 
 
 class Requested(Message):
@@ -353,9 +333,8 @@ class ContentsWanted(Message):
 
 
 class Home(Vertical):
-    """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional. `rebound`
-    has the user's own key bindings, by binding id. `columns`, those of the settings, are empty for those that
-    fit; what the user has chosen on the screen since counts before."""
+    """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional. `columns`
+    are those of the settings; what the user has chosen on the screen since counts before."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
@@ -365,7 +344,6 @@ class Home(Vertical):
         super().__init__(id="home")
         sort = remembered(_SORT, str) or ""
         self.request = Request(sort=Sort(sort) if sort in [*Sort] else Sort.STATE)
-        """What the list shows, and in which order."""
         self.header = HomeHeader()
         self.notes = HomeNotes()
         self.sessions = SessionList()
@@ -374,7 +352,6 @@ class Home(Vertical):
         self.bars = HomeBars(lambda text: row_filter_offers(text, self._listing.rows.values()))
         self._preview = preview
         self._pane = "home"
-        """The name by which the key line finds the keys that work."""
         self._hints = KeyHints(rebound, lambda: self._pane)
         keys = bound_keys(rebound)
         self._key = key_label(keys["show-hidden"][0])
@@ -384,12 +361,10 @@ class Home(Vertical):
         self._listing = Listing()
         self._facts = ListFacts(is_complete=False, is_settled=False)
         self.limits = NewestLimits()
-        """The usage limits of the agents."""
         self._now_ms = 0
         self._answerable: frozenset[Key] = frozenset()
 
     def compose(self) -> ComposeResult:
-        """Lay out the parts from top to bottom."""
         yield self.header
         yield self.notes
         yield Horizontal(self.sessions, *([self._preview] if self._preview else []), id="home-body")
@@ -397,11 +372,9 @@ class Home(Vertical):
         yield self._hints
 
     def on_mount(self) -> None:
-        """Focus the list."""
         self.sessions.focus()
 
     def show(self, listing: Listing, facts: ListFacts, now_ms: int) -> None:
-        """Show a list; draw only what differs."""
         self.notes.show(facts.notes)
         if listing is not self._listing:
             listing.request(self.request)
@@ -409,13 +382,11 @@ class Home(Vertical):
         self._show()
 
     def tick(self, now_ms: int) -> None:
-        """Draw the clocks in view that show something else at `now_ms`, in ms since the epoch."""
         self._now_ms = now_ms
         self._show_header()
         self.sessions.tick(now_ms)
 
     def ask(self, request: Request) -> None:
-        """Show other sessions, or another order."""
         if request != self.request:
             has_words = bool(request.search or request.filter)
             if has_words:
@@ -428,18 +399,16 @@ class Home(Vertical):
             self.post_message(Requested(request))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Clear with esc only if there is a search, a filter or a mark. Otherwise the screen handles esc."""
+        """Clear with esc only if there is a search, a filter or a mark; otherwise the screen handles esc."""
         if action == "clear":
             return bool(self.request.search or self.request.filter or self.sessions.marked)
         return super().check_action(action, parameters)
 
     def action_bar(self, name: str) -> None:
-        """Open the bar `find` or `filter` with its current words."""
         self.bars.open(name, self.request.search if name == "find" else self.request.filter)
         self._show_request()
 
     def action_clear(self) -> None:
-        """Remove the marks; if there are none, clear the search and the filter."""
         if self.sessions.marked:
             self.sessions.unmark()
             return
@@ -453,19 +422,16 @@ class Home(Vertical):
         remember(_SORT, str(sort), self.notify)
 
     def toggle_column(self, name: str) -> None:
-        """Show or hide a column, and remember it."""
         shown = {*self.sessions.columns} ^ {name}
         chosen = [each for each in NAMES if each in shown] or ["title"]
         self.sessions.show_columns(tuple(chosen))
         remember(_COLUMNS, " ".join(chosen), self.notify)
 
     def reset_columns(self) -> None:
-        """Show the columns that fit, and forget those that were chosen."""
         self.sessions.show_columns(())
         remember(_COLUMNS, None, self.notify)
 
     def action_hidden(self) -> None:
-        """Show or hide the hidden sessions."""
         self.ask(self.request._replace(shows_hidden=not self.request.shows_hidden))
 
     @on(WordsBar.Typed)
@@ -494,7 +460,6 @@ class Home(Vertical):
         self._show_request()
 
     def offer_answers(self, keys: frozenset[Key]) -> None:
-        """Name the key that answers while one of these sessions is selected."""
         self._answerable = keys
         self._show_keys()
 

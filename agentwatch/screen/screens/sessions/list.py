@@ -41,12 +41,9 @@ from agentwatch.text.times import day_words
 
 
 class ScreenRows:
-    """The lines of the list, and where they are in the pane."""
-
     def __init__(self) -> None:
         self.lines: Sequence[Line] = ()
         self.is_wide = True
-        """Whether every line takes one row."""
         self._ends: list[int] = []
         """The row after each line, in a narrow pane."""
         self._headings: list[int] = []
@@ -58,7 +55,7 @@ class ScreenRows:
         return self._ends[-1] if self._ends else 0
 
     def put(self, lines: Sequence[Line], *, is_wide: bool) -> None:
-        """Lay out other lines, or the same lines in another width. Only rows are replaced within lines."""
+        """Lay out other lines, or the same lines in another width."""
         if lines is self.lines and is_wide is self.is_wide:
             return
         self.lines, self.is_wide = lines, is_wide
@@ -68,7 +65,6 @@ class ScreenRows:
         self._ends = [*accumulate(heights)]
 
     def at(self, y: int) -> tuple[int, int]:
-        """Return the index of the line in row `y`, and the number of the row within the line."""
         if self.is_wide:
             return y, 0
         index = bisect_right(self._ends, y)
@@ -81,7 +77,6 @@ class ScreenRows:
         return self._ends[index - 1]
 
     def rows(self, index: int) -> range:
-        """Return the rows of a line."""
         return range(self.top(index), self.top(index + 1))
 
     def heading_above(self, index: int) -> int | None:
@@ -90,12 +85,10 @@ class ScreenRows:
         return None if at < 0 or self._headings[at] == index else self._headings[at]
 
     def is_selectable(self, index: int) -> bool:
-        """Return whether a line can be selected: a heading cannot."""
         return not isinstance(self.lines[index], Heading)
 
     def find(self, wanted: object, near: int) -> int | None:
-        """Return the index of the line with an identity; None if there is none, or for None. It is probably
-        at the index `near`."""
+        """Return the index of the line with an identity, which is probably `near`; None for none."""
         if wanted is None:
             return None
         if near < len(self.lines) and identity(self.lines[near]) == wanted:
@@ -125,7 +118,6 @@ def identity(line: Line) -> object:
 
 
 def is_heading(line: Line) -> bool:
-    """Return whether a line is the heading of those below it: of a group, of a day, of a repository."""
     return isinstance(line, Heading) or (isinstance(line, FoldLine) and line.fold[0] == _REPOSITORY)
 
 
@@ -138,7 +130,7 @@ _LEAST_FOR_HEADING = 4
 _MARK = "•"
 _SECOND_MS, _MINUTE_MS = 1_000, 60_000
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
-"""The styles of the headings of some groups; the others have that of a heading."""
+"""All others have that of a heading."""
 
 
 Layout = tuple[int, Widths, Sequence[str], bool]
@@ -146,23 +138,21 @@ Layout = tuple[int, Widths, Sequence[str], bool]
 
 
 class DrawnRow(NamedTuple):
-    """What a row of the pane shows."""
-
     line: Line | None
     """None for a row of the words of an empty list."""
     part: int
     """The number of the row within the line."""
     times: range
-    """The times at which it shows the same, in ms since the epoch, if the line stays the same."""
+    """The times at which it shows the same, if the line stays the same."""
     is_chosen: bool
     layout: Layout
     spans: Spans
 
 
 def times_of(line: Line, now_ms: int) -> range:
-    """Return the times from `now_ms` on at which a line shows the same, in ms since the epoch. The clocks of
-    a session that runs have seconds. Of another one only the age changes, and the time of its end, which
-    becomes a day at midnight; that is shown within a minute."""
+    """Return the times from `now_ms` on at which a line shows the same. The clocks of a session that runs
+    have seconds. Of another one only the age changes, and the time of its end, which becomes a day at
+    midnight; that is shown within a minute."""
     if not isinstance(line, RowLine):
         return range(now_ms, now_ms + _MINUTE_MS if isinstance(line, Heading) else sys.maxsize)
     row, status = line.row, line.row.status
@@ -184,35 +174,26 @@ class LineContent:
 
     def __init__(self) -> None:
         self.width = 0
-        """The width of a row after the column of its mark."""
         self.nothing = SafeText("")
-        """What an empty list says, in lines."""
         self.chosen: Sequence[str] = ()
-        """The columns that the user has chosen; empty for those that fit."""
         self.has_days = False
-        """Whether the days at which sessions have ended are headings."""
         self._needed = NO_ROWS
         self._measured: dict[Key, Row] = {}
-        """The rows that have room in the columns."""
         self._columns: Columns | None = None
 
     @property
     def is_wide(self) -> bool:
-        """Whether each session takes one row."""
         return self.width >= LEAST_FOR_ONE_ROW
 
     @property
     def layout(self) -> Layout:
-        """What the columns depend on."""
         return self.width, self._needed, self.chosen, self.has_days
 
     def choose(self, columns: Sequence[str]) -> None:
-        """Show other columns; empty for those that fit."""
         self.chosen, self._columns = columns, None
         self._measured = {}
 
     def nothing_rows(self, height: int) -> list[Spans]:
-        """Return the words of an empty list as rows, in the middle of `height` rows."""
         if not self.nothing or self.width < 1:
             return []
         rows = [row for line in self.nothing.split("\n") for row in wrapped(SafeText(line), self.width)]
@@ -221,13 +202,11 @@ class LineContent:
         return [[] for _ in range(above)] + [[(lead, ""), (row, "muted")] for row in rows]
 
     def fit(self, width: int) -> None:
-        """Make contents for rows of another width; the columns are measured again."""
         if width != self.width:
             self.width, self._needed, self._columns = width, NO_ROWS, None
             self._measured = {}
 
     def measure(self, rows: Sequence[Row], now_ms: int) -> None:
-        """Make room for the contents of rows."""
         measured = self._measured
         new = [row for row in rows if measured.get(row.key) is not row]
         needed = grown(self._needed, new, now_ms, self.chosen)
@@ -240,7 +219,6 @@ class LineContent:
             keep()
 
     def spans(self, line: Line, part: int, now_ms: int) -> Spans:
-        """Return the pieces of a row."""
         if isinstance(line, Heading):
             return self._heading(line, now_ms)
         indent = _INDENT * line.depth
@@ -258,12 +236,10 @@ class LineContent:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns that are shown, besides state and title."""
         widths = self._fitting().widths
         return [name for name in cells.NAMES if name in widths]
 
     def heading(self) -> Spans:
-        """Return the names of the columns; nothing if each session takes two rows."""
         return cells.heading(self._fitting()) if self.is_wide else []
 
     def _fitting(self) -> Columns:
@@ -284,12 +260,9 @@ class LineContent:
 
 _URGENT = (Group.NEEDS_YOU, Group.FAILED)
 _MOST_MEASURED = 500
-"""The number of lines whose contents the columns make room for."""
 _MOST_DRAWN = 1_000
-"""The number of rows whose contents are remembered."""
 _TICK_MS = 1_000
 _OF_MARKED = ("removal", "export", "archive")
-"""What the user wants of the marked sessions, if there are any."""
 
 
 class Wanted(Message):
@@ -302,8 +275,7 @@ class Wanted(Message):
 
 
 class Opened(Message):
-    """Posted by enter and by a double click: the session is to be opened. `words` are searched for in the
-    session; empty for nothing."""
+    """Posted by enter and by a double click: the session is to be opened, and searched for `words`."""
 
     def __init__(self, row: Row, words: str = "") -> None:
         super().__init__()
@@ -315,7 +287,7 @@ class DemoWanted(Message):
 
 
 class Chosen(Message):
-    """Posted when another session is selected. `row` is None for a line that is not a session."""
+    """Posted when another session is selected; `row` is None for another line."""
 
     def __init__(self, row: Row | None) -> None:
         super().__init__()
@@ -328,8 +300,8 @@ class Marked(Message):
 
 class SessionList(RowView, HeadedView):
     """The sessions of the machine, with a cursor that stays on its session. While the cursor is on the first
-    line, the top of the list stays in view. Otherwise the selected session stays in its row of the screen
-    when others come and go above it; if it is not in view, the first row does."""
+    line, the top of the list stays in view. Otherwise the selected session, or if it is not in view the first
+    row, stays in its row of the screen when others come and go above it."""
 
     COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("sessions")
@@ -347,38 +319,30 @@ class SessionList(RowView, HeadedView):
         again whenever the list has it, unless the user selects another one."""
         self._marked: set[Key] = set()
         self._heading_drawn: Line | None = None
-        """The heading that is drawn in the place of the first row in view."""
         self._drawn: dict[int, DrawnRow] = {}
-        """What is drawn in each row."""
         self._is_settled = False
-        """Whether a list was shown for which every session was found and read."""
         self.offers_demo = False
-        """Whether the list is empty, and enter replays the bundled session."""
         self._is_placed = False
-        """Whether the user has moved the cursor off the first line, or scrolled."""
 
     @property
     def chosen(self) -> Row | None:
-        """The selected session; None if there is none, or if a line that is not a session is selected."""
         return self._chosen.row if isinstance(self._chosen, RowLine) else None
 
     @property
     def marked(self) -> list[Row]:
-        """The marked sessions."""
         return [row for key, row in self._listing.rows.items() if key in self._marked] if self._marked else []
 
     @property
     def in_view(self) -> frozenset[Key]:
-        """The sessions whose rows are in view."""
         rows, top = self._rows, self.scroll_offset.y
         bottom = min(top + self.scrollable_content_region.height, len(rows))
         lines = (rows.lines[rows.at(y)[0]] for y in range(top, bottom))
         return frozenset(line.row.key for line in lines if isinstance(line, RowLine))
 
     def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
-        """Show the lines of a list; draw the rows in view that differ. `nothing` is what an empty list says,
-        in lines. Until every session was found and read (`is_settled`), the first line is selected, unless
-        the user has moved the cursor: newer sessions and groups come with later reports."""
+        """Show the lines of a list; draw the rows in view that differ. Until every session was found and read
+        (`is_settled`), the first line is selected unless the user has moved: newer sessions come with later
+        reports."""
         self._listing = listing
         if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
             self._now_ms = now_ms
@@ -387,32 +351,27 @@ class SessionList(RowView, HeadedView):
         self._is_settled = self._is_settled or is_settled
 
     def keep_chosen(self, *, is_kept: bool) -> None:
-        """Select the present line again when it is back in the list, until the user selects another one.
-        False forgets the line that was kept."""
+        """Select the present line again when it is back in the list, until the user selects another one."""
         if not is_kept:
             self._kept = None
         elif self._kept is None and self._chosen is not None:
             self._kept = identity(self._chosen)
 
     def tick(self, now_ms: int) -> None:
-        """Draw the rows in view whose clocks show something else at `now_ms`, in ms since the epoch."""
         self._now_ms = now_ms
         self._draw_changes()
 
     def line_count(self) -> int:
-        """Return the number of rows of the list, or of the words in an empty one."""
         return len(self._rows) or len(self._nothing_rows())
 
     def _nothing_rows(self) -> list[Spans]:
         return self._content.nothing_rows(self.scrollable_content_region.height)
 
     def heading(self, width: int) -> Spans:
-        """Return the names of the columns."""
         del width
         return self._content.heading() if self._rows.lines else []
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one row after a column for its mark; every row of the selected line is marked."""
         shown = self._drawn[y] = self._row_content(y)
         strip = self.strip_of(shown.spans)
         keys = self._keys_of(shown.line) if self._marked and shown.line is not None else ()
@@ -422,7 +381,6 @@ class SessionList(RowView, HeadedView):
         return Strip.join([mark_strip(self, "accent", mark) if mark else Strip.blank(1), strip])
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw rows of the pane, with the heading of the first row in view in its place."""
         strips = super().render_lines(crop)
         if (line := self._kept_heading()) is None:
             return strips
@@ -440,12 +398,10 @@ class SessionList(RowView, HeadedView):
             super().bring_into_view(row)
 
     def _kept_heading(self) -> Line | None:
-        """Return the heading that is shown instead of the first row in view; None if it needs none."""
         top = self.scroll_offset.y
         return self._heading_at(top) if top else None
 
     def _heading_at(self, y: int) -> Line | None:
-        """Return the heading that is kept while row `y` is the first in view; None for none."""
         rows = self._rows
         if y >= len(rows) or self.scrollable_content_region.height < _LEAST_FOR_HEADING:
             return None
@@ -461,7 +417,6 @@ class SessionList(RowView, HeadedView):
         return tuple(key for key in keys if key in rows and rows[key].parent is None)
 
     def choose(self, row: int) -> None:
-        """Select the line in a row, or else the next one in the direction away from the selected line."""
         rows = self._rows
         if not rows.lines:
             return
@@ -475,12 +430,10 @@ class SessionList(RowView, HeadedView):
             self._select(index)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Draw the rows that come into view."""
         super().watch_scroll_y(old_value, new_value)
         self._is_placed = self._is_placed or (not self._is_settling and round(new_value) > 0)
 
     def on_resize(self) -> None:
-        """Lay out the columns for another width, and keep the selected session in view."""
         self._content.fit(self.scrollable_content_region.width - 1)
         self._drawn.clear()
         self._settle()
@@ -492,7 +445,6 @@ class SessionList(RowView, HeadedView):
             self._kept = kept
 
     async def on_click(self, event: events.Click) -> None:
-        """Select the line that was clicked; a second click opens it."""
         event.prevent_default()  # the method of the base class would be called too
         place = event.get_content_offset(self)
         if place is None or (y := place.y + self.scroll_offset.y) >= len(self._rows):
@@ -506,7 +458,6 @@ class SessionList(RowView, HeadedView):
                 self.action_open()
 
     def action_open(self) -> None:
-        """Open the selected session, or the selected fold."""
         if isinstance(self._chosen, FoldLine):
             self.action_fold(opens=not self._chosen.is_open)
         elif self.chosen is not None:
@@ -515,7 +466,6 @@ class SessionList(RowView, HeadedView):
             self.post_message(DemoWanted())
 
     def action_fold(self, opens: bool) -> None:
-        """Open or close a fold, or the subagents of a session."""
         line = self._chosen
         if isinstance(line, FoldLine | RowLine) and line.is_open != opens:
             self._listing.toggle(line)
@@ -540,18 +490,15 @@ class SessionList(RowView, HeadedView):
             self.action_move(1)
 
     def unmark(self) -> None:
-        """Remove all marks."""
         if self._marked:
             self._marked.clear()
             self._show_marks()
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns that are shown, besides state and title."""
         return self._content.names
 
     def show_columns(self, names: Sequence[str]) -> None:
-        """Show the columns with these names, or with none those that fit."""
         self._content.choose(names)
         self._measure(self._rows.lines)
         self._drawn.clear()
@@ -577,7 +524,6 @@ class SessionList(RowView, HeadedView):
         self._select((later or urgent[::step])[0])
 
     def action_copy(self) -> None:
-        """Copy the id of the selected session."""
         if self.chosen is not None:
             name = foreign(self.chosen.address or self.chosen.id)
             self.app.copy_to_clipboard(name)
@@ -615,7 +561,6 @@ class SessionList(RowView, HeadedView):
             self.post_message(Chosen(self.chosen))
 
     def _select(self, index: int) -> None:
-        """Select the line with an index, and make it visible with the heading above it."""
         rows, before = self._rows, self._chosen
         self._chosen, self._kept = rows.lines[index], None
         self._is_placed = index != rows.selectable(0, 1)

@@ -53,7 +53,7 @@ from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 
 _MOST_CALLS = 4
 _MOST_CHARACTERS = 4000
-"""The length of the text that is laid out: the end of an answer, or the beginning of a question."""
+"""Laid out of the end of an answer, or of the beginning of a question."""
 _MOST_DEPTH = 6
 _TOOL_COLUMNS = 20
 
@@ -61,29 +61,23 @@ _TOOL_COLUMNS = 20
 
 
 class Question(NamedTuple):
-    """What a session asks the user."""
-
     words: str
-    """The whole text: of a command, all of its lines. It is foreign text."""
+    """The whole text, of a command all of its lines; foreign."""
     since_ms: int | None
     way: SafeText
     """How to answer it."""
     call: Call | None = None
-    """The call that waits; None if it is not known."""
 
 
 class Previewed(NamedTuple):
-    """What a preview shows of a session."""
-
     session: Session
-    """The session, or its end."""
     wanted: Mapping[int, str]
     """What its open calls want to do, by their numbers: all lines of a command, all questions."""
 
 
 def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: str) -> Question | None:
-    """Return what a session asks the user; None if it asks nothing. The list has only the beginning of a
-    question; the session has its call. `key` switches to the terminal of the session."""
+    """Return what a session asks the user; the list has only the beginning of a question, the session has its
+    call. `key` switches to the terminal of the session."""
     if row is None or row.status.state is not State.ASKS or row.lost_ms is not None:
         return None
     session, wanted = previewed
@@ -98,7 +92,6 @@ def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: s
 
 
 def _wanted(feed: Feed) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of the last open calls, and what each wants to do."""
     for call in list(feed.session.open_calls.values())[-_MOST_CALLS:]:
         if (place := call.arguments_place) is not None:
             lines = [line for block in feed.blocks(place, call.call_id) for line in _block_lines(block)]
@@ -141,8 +134,6 @@ _MOST_PLAN = 8
 
 
 class PreviewLines:
-    """The lines of one session, for a pane of a certain size."""
-
     def __init__(
         self,
         pane: LineView,
@@ -152,8 +143,7 @@ class PreviewLines:
         facts: AgentFacts = NO_FACTS,
         question: Question | None = None,
     ) -> None:
-        """Lay out the lines. The last lines of the session fill what the rest leaves of `height`. `question`
-        is shown whole above the other lines."""
+        """Lay out the `question` whole, and as many of the last lines as `height` leaves."""
         self._waits = waiting_calls(session, facts)
         self._pane = pane
         self._width, self._height = width, height
@@ -169,11 +159,9 @@ class PreviewLines:
 
     @property
     def has_clocks(self) -> bool:
-        """Whether a line changes with the time."""
         return bool(self._calls or self._asked)
 
     def lines(self, now_ms: int) -> list[Strip]:
-        """Return all lines as they are at a time, in ms since the epoch."""
         found = list(self._last)
         if self._question is not None:
             waited = since_ms(self._question.since_ms, now_ms)
@@ -191,7 +179,6 @@ class PreviewLines:
         return found[: self._height]
 
     def _question_lines(self, question: Question, most: int) -> list[Strip]:
-        """Return at most `most` lines of a question, and how to answer it."""
         text = exact_text(question.words[:_MOST_CHARACTERS])
         lines = map(SafeText, text.split("\n"))
         rows = [row for line in lines for row in wrapped(line, self._width) or [line]]
@@ -238,8 +225,8 @@ class PreviewLines:
 
 
 def _plan_lines(plan: Sequence[PlanEntry], most: int) -> list[tuple[SafeText, str]]:
-    """Return the number of completed entries of a to-do list, and the entries from the first open one on.
-    Each entry has its words and their style."""
+    """Return the number of completed entries of a to-do list, and the entries from the first open one on,
+    each with its style."""
     if not plan:
         return []
     done = sum(entry.status is PlanStatus.COMPLETED for entry in plan)
@@ -262,9 +249,9 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def tail_session(path: Path, *, is_live: bool) -> Previewed:
-    """Return a session that contains at least the last lines of a recording or of a store. Unless its process
-    runs (`is_live`), no call of it is open any more. Raise `OSError` if it cannot be read, or is a document
-    that is too large."""
+    """Return a session that contains at least the last lines of a recording or of a store; unless it
+    `is_live`, no call of it is open any more. Raise `OSError` if it cannot be read, or is a document that is
+    too large."""
     if path.suffix not in _LINES and path.is_file() and path.stat().st_size > MOST_FILE_BYTES:
         raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
     store = None if path.suffix in _LINES else store_for(path)
@@ -283,10 +270,9 @@ def tail_session(path: Path, *, is_live: bool) -> Previewed:
 
 
 def row_session(row: Row) -> Previewed:
-    """Return a session that contains at least the last lines of the one of a row. Of a session of another
-    machine they are those of its local copy, which is not filled for it. Without a copy, the session contains
-    what the machine has reported: a prompt, and the end of the last answer. Raise `OSError` if it cannot be
-    read, or is a document that is too large."""
+    """Return a session that contains at least the last lines of the one of a row: of another machine's, those
+    of its local copy, which is not filled for it, or else a prompt, and the end of the last answer. Raise
+    `OSError` if it cannot be read, or is a document that is too large."""
     is_live = row.status.state in LIVE and row.lost_ms is None
     if not row.address:
         return tail_session(row.path, is_live=is_live)
@@ -297,8 +283,7 @@ def row_session(row: Row) -> Previewed:
 
 
 def head_session(path: Path, end: int) -> Session:
-    """Return the session in the beginning of a recording or of a store. `end` is in bytes. Raise `OSError` if
-    it cannot be read."""
+    """Return the session in the first `end` bytes of a recording or store; raise `OSError` if unreadable."""
     store = None if path.suffix in _LINES else store_for(path)
     fd = open_lines(path) if store is None else _copied(store, end)
     try:
@@ -351,8 +336,7 @@ _AGAIN_SECONDS = 1.0
 
 
 class PreviewPane(LineView, can_focus=False):
-    """Shows the last lines of a session, its open calls and its to-do list. The keys stay in the list. At
-    most one session is read at a time. `key` switches to the terminal of a session."""
+    """Shows the last lines of a session, its open calls and its to-do list. The keys stay in the list."""
 
     def __init__(self, key: str) -> None:
         super().__init__("Preview", id="preview")
@@ -362,7 +346,6 @@ class PreviewPane(LineView, can_focus=False):
         self._row: Row | None = None
         self._session: Previewed | None = None
         self._read: Row | None = None
-        """The row whose session was read last, or is being read."""
         self._is_reading = False
         self._lines: PreviewLines | None = None
         self._facts = NO_FACTS
@@ -370,7 +353,6 @@ class PreviewPane(LineView, can_focus=False):
         self._due: Timer | None = None
 
     def show_row(self, row: Row | None) -> None:
-        """Preview the session of a row, or its newer state; None without a session."""
         before, self._row = self._row, row
         is_other = row is None or before is None or row.key != before.key
         if is_other:
@@ -389,23 +371,19 @@ class PreviewPane(LineView, can_focus=False):
             self._read_within(_DEBOUNCE_SECONDS if is_other else _AGAIN_SECONDS, is_other=is_other)
 
     def line_count(self) -> int:
-        """Return the number of lines; all of them are in view."""
         return len(self._strips)
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return a line."""
         return self._strips[y] if y < len(self._strips) else Strip.blank(width)
 
     def show_below(self) -> None:
         """Do nothing: new lines are not counted."""
 
     def on_resize(self) -> None:
-        """Lay the lines out for the new size."""
         self._lay_out()
         super().on_resize()
 
     def notify_style_update(self) -> None:
-        """Lay the lines out in the new styles."""
         super().notify_style_update()
         self._lay_out()
 
@@ -468,7 +446,6 @@ class PreviewPane(LineView, can_focus=False):
             self._subtitle, self.border_subtitle = words, Content(words)
 
     def tick(self) -> None:
-        """Move the clocks on."""
         self._show_subtitle()
         if self.display and self._lines is not None and self._lines.has_clocks:
             self._redraw()

@@ -35,39 +35,35 @@ class Rings:
     """The rings and the marks of the sessions of a machine."""
 
     def __init__(self, *, by_default: bool, began_ms: int) -> None:
-        """Read which sessions the user has chosen to ring, or not to. `by_default` says whether a session
-        rings that the user has not chosen. What needed the user before `began_ms`, the start of the list,
-        does not ring."""
+        """Read which sessions the user has chosen to ring, or not to; others ring `by_default`. What needed
+        the user before `began_ms`, the start of the list, does not ring."""
         self._by_default = by_default
         self._began_ms = began_ms
         self._chosen: dict[str, bool] = {}
         self._unwritten: dict[str, bool] = {}
-        """The choices that are not in the file."""
         self.refresh()
         self._known: set[Key] = set()
-        """The sessions that were listed before, in any state."""
+        """In any state."""
         self._asking: set[Key] = set()
-        """The sessions that need the user now, by their own account."""
+        """By their own account."""
         self._rung: dict[Key, int | None] = {}
         """When those began that have rung last."""
         self._ceased: dict[Key, int | None] = {}
         """Since when those that needed the user are in another state."""
         self.begun: list[Row] = []
-        """The sessions that have begun to need the user at the last update, also those that do not ring."""
+        """At the last update, also those that do not ring."""
         self.marked: dict[Key, None] = {}
         """The sessions that have begun to need the user, and were not looked at since."""
 
     def rings(self, key: Key) -> bool:
-        """Return whether a session rings when it begins to need the user."""
         return self._chosen.get(name_of(key), self._by_default)
 
     def is_silenced(self, key: Key) -> bool:
-        """Return whether the user has chosen that a session does not ring."""
         return not self._chosen.get(name_of(key), True)
 
     def toggle(self, key: Key) -> bool:
-        """Let a session ring, or stop that; remember it, and return whether it rings now. After an OSError
-        the choice holds in this list alone, and the next choice writes it again."""
+        """Let a session ring, or stop that, and return whether it rings now. After an OSError the choice
+        holds in this list alone, and the next choice writes it again."""
         name, rings = name_of(key), not self.rings(key)
         for choices in (self._chosen, self._unwritten):
             choices[name] = rings
@@ -90,8 +86,7 @@ class Rings:
         self, changed: Iterable[Row], vanished: Iterable[Key] = (), open_key: Key | None = None
     ) -> list[Row]:
         """Mark the sessions that have begun to need the user, and return those that ring. Only a state that
-        an agent reports counts; an inferred one may be wrong. `open_key` is the session that is open on the
-        screen; None without one."""
+        an agent reports counts; an inferred one may be wrong."""
         begun = []
         for row in changed:
             key, status = row.key, row.status
@@ -116,7 +111,6 @@ class Rings:
         return [row for row in begun if self.rings(row.key)]
 
     def look_at(self, key: Key) -> bool:
-        """Remove the mark of a session; return whether it had one."""
         return key in self.marked and self.marked.pop(key) is None
 
     def applied(self, rows: Mapping[Key, Row]) -> Mapping[Key, Row]:
@@ -133,7 +127,6 @@ class Rings:
         return {**rows, **changed} if changed else rows
 
     def _is_new(self, row: Row) -> bool:
-        """Return whether a session has begun to need the user now, and not before the list was started."""
         since_ms = row.status.since_ms
         if since_ms is None:
             return row.key in self._known
@@ -152,15 +145,11 @@ _NOT_STARTED = "agentwatch has not started this agent, and cannot {} it"
 
 
 class RuleHit(NamedTuple):
-    """A rule that was hit in a session of the list."""
-
     key: Key
     announcement: Announcement
 
 
 class AlarmSigns:
-    """The marks of the sessions in which a rule was hit, until the user looks at them."""
-
     def __init__(
         self,
         rings: Rings,
@@ -169,13 +158,11 @@ class AlarmSigns:
         listed: Callable[[], tuple[Rows, Key | None]],
         show: Callable[[], object],
     ) -> None:
-        """Mark no session. `toast` shows words for some seconds. `listed` returns the sessions of the list,
-        and the one that is open on the screen, if any."""
+        """Mark no session; `listed` returns the sessions of the list, and the one that is open."""
         self._rings = rings
         self._signals = signals
         self._toast, self._listed, self._show = toast, listed, show
         self._marked: dict[Key, str] = {}
-        """The name of the last rule that each session has hit."""
 
     def take(self, hits: list[RuleHit]) -> None:
         """Ring, notify and show toasts for hits, and mark their sessions. One that is open is not marked."""
@@ -203,11 +190,9 @@ class AlarmSigns:
         self._show()
 
     def look_at(self, key: Key) -> bool:
-        """Remove the mark of a session; return whether it had one."""
         return self._marked.pop(key, None) is not None
 
     def applied(self, rows: Mapping[Key, Row]) -> Mapping[Key, Row]:
-        """Return the rows with their marks."""
         marked = self._marked.keys() & rows.keys()
         if not marked:
             return rows

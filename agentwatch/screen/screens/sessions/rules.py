@@ -34,7 +34,7 @@ _LINES = (".jsonl", ".ndjson")
 
 class SessionAlarms:
     """The files of at most 20 live sessions, each judged from the moment at which the list first had it. Only
-    files of lines on this machine are read. All methods are called in one thread."""
+    files of lines on this machine are read, all in one thread."""
 
     def __init__(
         self,
@@ -42,8 +42,7 @@ class SessionAlarms:
         report: Callable[[list[RuleHit]], object],
         commands: Commands | None = None,
     ) -> None:
-        """Watch no session yet. `report` is called with new hits, in the thread of `step`; `commands` is None
-        if no rule has one."""
+        """Watch no session yet; `report` is called with new hits, in the thread of `step`."""
         self._commands = commands
         self._rows: Rows = {}
         self._tripwires = tripwires
@@ -76,7 +75,6 @@ class SessionAlarms:
         return has_more
 
     def close(self) -> None:
-        """Close all files."""
         for key in list(self._joined):
             self._leave(key)
 
@@ -128,8 +126,6 @@ def _most_active(rows: Rows) -> list[Row]:
 def session_alarms(
     rules: Sequence[OnSetting], report: Callable[[list[RuleHit]], object], commands: Commands | None = None
 ) -> SessionAlarms:
-    """Return what judges the sessions of the list. `report` is called with new hits, in the thread that
-    steps; `commands` is None if no rule has one."""
     return SessionAlarms([tripwire(*each, allows_patterns=True) for each in rules], report, commands)
 
 
@@ -145,8 +141,7 @@ _NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_
 
 class StateRules:
     """The states of the sessions of a list, and the commands that are run when they change. Only a change
-    that happens while the list is open counts: from a state in which the list had the session, to one that
-    its agent reports."""
+    that happens while the list is open counts, to one that the agent reports."""
 
     def __init__(
         self,
@@ -160,7 +155,7 @@ class StateRules:
         self._before: dict[Key, SessionStatus] = {}
 
     def update(self, changed: Iterable[Row], vanished: Iterable[Key], asking: Iterable[Row]) -> None:
-        """Run the commands for what has changed. `asking` are those that have begun to need the user."""
+        """Run the commands for what has changed; `asking` have begun to need the user."""
         for row in asking:
             self._tell(NEEDS_YOU, row)
         for row in changed:
@@ -203,6 +198,5 @@ def _is_limit_over(before: SessionStatus, now: SessionStatus) -> bool:
 
 
 def event_of(row: Row, event: str, rule: str, words: str) -> Event:
-    """Return an event of a session of the list."""
     session, state = row.address or row.id, row.status.state.value
     return Event(event, rule, now_ms(), state, row.agent, session, row.title, words=words)

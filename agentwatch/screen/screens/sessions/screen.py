@@ -51,8 +51,6 @@ _MOST_NAMED = 8
 
 
 class HomeScreen(Screen[None]):
-    """Shows the sessions of the machine, and the preview of one of them."""
-
     app: TerminalApp[Any]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
@@ -74,22 +72,19 @@ class HomeScreen(Screen[None]):
         self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
         self._home = Home(config.keys, self._preview, config.columns)
         self._found: FoundScreen | None = None
-        """What was found last in the contents of the sessions."""
         self._selected: Key | None = None
-        """The session that was selected at the last tick of the clock."""
+        """At the last tick of the clock."""
 
     def compose(self) -> ComposeResult:
-        """Lay out the list with its preview."""
         yield self._home
 
     def on_mount(self) -> None:
-        """Start the clocks."""
         self._home.show(self._listing, ListFacts(is_complete=False, is_settled=False), now_ms())
         self.set_interval(_CLOCK_SECONDS, self._tick)
 
     def show(self, rows: Rows, facts: ListFacts, *, vanished: Iterable[Key] | None = None) -> None:
-        """Show sessions; what did not change is not drawn. `rows` are all sessions, or those that are new or
-        have changed. `vanished` is None if `rows` has all sessions."""
+        """Show sessions; what did not change is not drawn. `vanished` is None if `rows` has all sessions, not
+        only those that are new or have changed."""
         if self._found is not None and self._found.is_attached:
             self._found.show_rows(rows)
         now = now_ms()
@@ -103,15 +98,12 @@ class HomeScreen(Screen[None]):
 
     @property
     def in_view(self) -> frozenset[Key]:
-        """The sessions whose rows are in view."""
         return self._home.sessions.in_view
 
     def offer_answers(self, keys: frozenset[Key]) -> None:
-        """Name the key that answers while one of these sessions is selected."""
         self._home.offer_answers(keys)
 
     def column_commands(self) -> Iterator[SystemCommand]:
-        """Yield a command for each column that can be shown or hidden."""
         shown = self._home.sessions.columns
         for name in NAMES:
             does = "Hide" if name in shown else "Show"
@@ -157,7 +149,6 @@ class HomeScreen(Screen[None]):
             self._preview.show_row(self._home.sessions.chosen)
 
     def action_close_preview(self) -> None:
-        """Close the preview."""
         self._preview.display = False
 
     @on(ContentsWanted)
@@ -177,7 +168,6 @@ class HomeScreen(Screen[None]):
             self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
 
     def interrupt(self, row: Row) -> None:
-        """Ask whether to interrupt the agent of a session, or say why that is not possible."""
         if not self._may_interrupt:
             self.notify(IS_OFF, markup=False)
         elif row.host:
@@ -192,7 +182,6 @@ class HomeScreen(Screen[None]):
             self.app.push_screen(dialog, partial(self._act, row))
 
     async def _act(self, row: Row, act: str | None) -> None:
-        """Ask the `run` process of a session for an act, unless the user has cancelled it."""
         from agentwatch.sources.control import ask
 
         if act is None:
@@ -294,8 +283,7 @@ class HomeScreen(Screen[None]):
 
 
 class DeleteDialog(KeyDialog[bool]):
-    """Asks whether to delete recordings with all of their files. `size` is in bytes on disk. `kept` is the
-    number of sessions that were marked too, and are not ours to delete."""
+    """Asks whether to delete recordings with all of their files; `kept` marked ones are not ours."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Delete"),
@@ -315,8 +303,6 @@ class DeleteDialog(KeyDialog[bool]):
 
 
 class RenameDialog(ModalScreen[str | None]):
-    """Asks for the name of a recording."""
-
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
 
     def __init__(self, row: Row) -> None:
@@ -324,7 +310,6 @@ class RenameDialog(ModalScreen[str | None]):
         self._row = row
 
     def compose(self) -> ComposeResult:
-        """Show an input with the present title."""
         with Vertical(classes="dialog", id="rename"):
             yield Static(Content(SafeText(f"Name of {title_words(self._row)}")))
             yield LineInput(safe_line(self._row.title[:MOST_NAME]), max_length=MOST_NAME, compact=True)
@@ -337,8 +322,6 @@ class RenameDialog(ModalScreen[str | None]):
 
 
 class WhyDialog(ModalScreen[None]):
-    """The evidence for the state of a session, at the time at which it is opened."""
-
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,w,q", "dismiss", "Back")]
 
     def __init__(self, row: Row, proofs: Sequence[Proof], at_ms: int) -> None:
@@ -347,11 +330,9 @@ class WhyDialog(ModalScreen[None]):
         self._lines = partial(why, row, proofs, at_ms)
 
     def compose(self) -> ComposeResult:
-        """Show the lines."""
         yield PopupLines(self._title, self._lines, id="findings")
 
 
 def title_words(row: Row) -> SafeText:
-    """Return the title of a session in quotes, or its id."""
     title = cut(safe_line(row.title), _TITLE_COLUMNS)
     return SafeText(f"“{title}”") if title else safe_line(row.id)

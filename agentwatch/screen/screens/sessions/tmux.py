@@ -17,7 +17,6 @@ from agentwatch.sources.proc import stat_of
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _SECONDS = 2.0
-"""How long tmux may take for a command."""
 _SHOWN_COLUMNS = 40
 _MOST_PARENTS = 64
 _MOST_DIGITS = 9
@@ -25,8 +24,6 @@ _FACTS = "#{pane_id} #{pane_pid}"
 
 
 class Pane(NamedTuple):
-    """A pane of tmux."""
-
     session: str
     pane: str
     """Its id: `%0`."""
@@ -44,9 +41,9 @@ def pane_of(words: str) -> Pane | None:
 
 
 def go_to_pane(pane: Pane, pid: int | None, environ: Mapping[str, str] = os.environ) -> SafeText:
-    """Switch the terminal to a pane, if agentwatch runs in the same tmux. It may take 4 s. The process `pid`,
-    None if unknown, must run in the pane: another server of tmux has panes with the same ids. Return why it
-    was not switched, in words for the user; empty if it was."""
+    """Switch the terminal to a pane, if agentwatch runs in the same tmux, in at most 4 s. The process `pid`
+    must run in the pane: another server of tmux has panes with the same ids. Return why it was not switched,
+    in words for the user."""
     if not environ.get("TMUX"):
         name = shlex.quote(cut(safe_line(pane.session), _SHOWN_COLUMNS))  # it is copied into a shell
         return SafeText(f"session runs in tmux pane {pane.words}: tmux attach -t {name}")

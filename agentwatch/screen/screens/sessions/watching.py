@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from agentwatch.screen.screens.sessions.rules import SessionAlarms
 
 _TICK_SECONDS = 0.5
-"""The time between two steps, and the shortest time between two reports. A machine reads what agents say, and
-the files of live sessions, that often while one of them is in view."""
+"""The shortest time between two reports. The state logs of agents, and the files of live sessions, are read
+so often while one of them is in view."""
 _ROW_SECONDS = 2e-5
 """The time between two reports for each row, until all sessions are read: the screen takes 3 µs for a row."""
 _MOST_AT_ONCE = 2_000
@@ -31,14 +31,10 @@ _END_SECONDS = 1.0
 
 
 class Report(NamedTuple):
-    """All sessions, and what differs from the report before."""
-
     rows: Rows
     changed: Sequence[Row]
-    """The sessions that are new or have changed."""
     vanished: Sequence[Key]
     is_settled: bool = True
-    """Whether every session was found and read."""
 
 
 class Background:
@@ -73,13 +69,12 @@ class Background:
 
 
 class Watching(Background):
-    """Steps a machine in a thread until it is stopped.
+    """Steps a machine in a thread until it is stopped; only the thread steps `machine`, and calls `report`.
 
     The first rows are reported as soon as they are known, later ones twice a second at most, and more seldom
     while more than 25,000 sessions are being read. The counts of this machine's rows are written for
-    `status`. Only the thread steps `machine`. It calls `report` when there are new rows or other notes.
-    Unless this machine `is_here`, no counts are written. `alarms` is None without rules. `begin` finds the
-    newest sessions, before there is a screen; the rest waits for `start`.
+    `status`, if it `is_here`. `begin` finds the newest sessions, before there is a screen; the rest waits for
+    `start`.
     """
 
     def __init__(
@@ -99,11 +94,9 @@ class Watching(Background):
         self._is_shown = threading.Event()
 
     def start(self) -> None:
-        """Find and watch all sessions, and report them."""
         self._is_shown.set()
 
     def stop(self) -> None:
-        """End the thread, also one that waits for the screen."""
         self._ended.set()  # before it goes on: the app may be gone
         self._is_shown.set()
         super().stop()

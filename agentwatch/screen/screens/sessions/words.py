@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from agentwatch.screen.widgets.line_view import Spans
 
 _MOST_TEXT = 400
-"""The characters of a title or an activity that are made safe: more than the widest terminal shows."""
+"""More than the widest terminal shows."""
 _ACT_MS = 5 * 60_000
-"""How long a row shows what the user did."""
 _ACT_COLUMNS = 10
 _WHY_COLUMNS = 80
 _MOST_SHOWN = 10**9
@@ -39,12 +38,9 @@ _MOST_SHOWN = 10**9
 
 
 class StateWords(NamedTuple):
-    """A state as the list shows it."""
-
     sign: str
     word: str
     style: str
-    """The name of the style of both."""
 
     def __str__(self) -> str:
         return f"{self.sign} {self.word}"
@@ -70,7 +66,6 @@ _STATES = {
 }
 _RULE_COLUMNS = 30
 _QUOTED = (State.YOUR_TURN, State.SHELL)
-"""The states in which the activity is the end of the last answer."""
 _SENTENCES = re.compile(r"(?<=[.!?…。！？])\s+")
 
 
@@ -81,8 +76,7 @@ def foreign(text: str) -> SafeText:
 
 def state_words(row: Row, now_ms: int, *, is_dated: bool = False) -> StateWords:
     """Return the state of a session; `?` after the word marks an inferred one. A session that has ended shows
-    when: the time of day, or the day if it was not today. `is_dated` says whether a heading has the day of
-    its end."""
+    the time of day, or the day if it was not today; `is_dated` if a heading has that day."""
     if row.lost_ms is not None:
         return _LOST
     status = row.status
@@ -107,11 +101,9 @@ _WEIGHTS = {
 }
 _GROUNDS = {Ground.SAID: "reported", Ground.INFERRED: "inferred", Ground.UNKNOWN: "unknown"}
 _AGE = 8
-"""The width of an age and the gap after it."""
 
 
 def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[Spans]:
-    """Yield the lines that say why a row says what it says."""
     words, status, room = state_words(row, now_ms), row.status, max(width - _AGE, 1)
     state = _LOST.word if row.lost_ms is not None else str(status.state)
     since_ms = status.since_ms if row.lost_ms is None else row.lost_ms
@@ -135,15 +127,14 @@ def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[
 
 
 def facts_of(row: Row | None) -> AgentFacts:
-    """Return what the agent of a row itself says that it asks, for the screen and the preview."""
     if row is None or row.status.state is not State.ASKS or row.status.ground is not Ground.SAID:
         return NO_FACTS
     return AgentFacts(asks=row.status.now or "you", asks_since_ms=row.status.since_ms)
 
 
 def since_words(row: Row, now_ms: int) -> str:
-    """Return how long the state of a session lasts; of a session that has ended, how long it took. Of a
-    session that is lost, it is the time since its machine was heard."""
+    """Return how long the state of a session lasts; of one that has ended, how long it took; of one that is
+    lost, the time since its machine was heard."""
     if row.lost_ms is not None:
         return in_seven_columns(now_ms - row.lost_ms, is_over=False)
     if row.status.state not in LIVE:
@@ -191,7 +182,7 @@ def activity(row: Row, now_ms: int | None = None) -> SafeText:
 
 
 def until_words(row: Row) -> SafeText:
-    """Return when the limit ends that a session waits for: `until 14:00`; empty if it waits for none."""
+    """Return for example `until 14:00`; empty if it waits for no limit."""
     status = row.status
     if status.state is not State.LIMITED or status.until_ms is None or row.lost_ms is not None:
         return SafeText("")
@@ -223,25 +214,25 @@ def title(row: Row) -> SafeText:
 
 
 def repository(row: Row, *, is_short: bool = False) -> SafeText:
-    """Return the repository of a session, after the name of its machine if that is another one. `is_short`
-    names only the publisher of the session, if it has one, and not the machine that it claims."""
+    """Return the repository of a session, after the name of its machine if that is another one; `is_short`
+    names only the publisher of the session, not the machine that it claims."""
     place = foreign((is_short and row.publisher) or row.place)
     return SafeText((f"{place}:" if place else "") + (foreign(row.repo) or UNKNOWN))
 
 
 def branch(row: Row) -> SafeText:
-    """Return the branch of a session: ` ⎇ main`; empty if it is unknown."""
+    """Return for example ` ⎇ main`; empty if it is unknown."""
     return SafeText(f" ⎇ {foreign(row.branch)}") if row.branch else SafeText("")
 
 
 def worktree(row: Row) -> SafeText:
-    """Return the worktree of a session, ` (retry)`; empty for the main one and if the branch has its name."""
+    """Return for example ` (retry)`; empty for the main worktree and if the branch has its name."""
     name = row.worktree
     return SafeText(f" ({foreign(name)})") if name and name not in (row.branch, row.repo) else SafeText("")
 
 
 def title_suffix(row: Row) -> str:
-    """Return the number of subagents, and what the user has chosen: `+2 sub`, `no ring`, `archived`."""
+    """Return for example `+2 sub`, `no ring` or `archived`."""
     words = []
     if row.subagents:
         words.append(f"+{short_count(row.subagents)} sub")
@@ -253,7 +244,7 @@ def title_suffix(row: Row) -> str:
 
 
 def last_act(row: Row, now_ms: int) -> SafeText:
-    """Return what the user did last to a session: `sent 8 s: interrupt`; empty after 5 minutes."""
+    """Return for example `sent 8 s: interrupt`; empty after 5 minutes."""
     if not row.acts or not 0 <= (age_ms := now_ms - row.acts[-1].at_ms) < _ACT_MS:
         return SafeText("")
     act = row.acts[-1]
@@ -262,9 +253,8 @@ def last_act(row: Row, now_ms: int) -> SafeText:
 
 
 def succeeded(row: Row) -> str:
-    """Return how many calls of a session have ended and did not fail: `31 ✓`; a dash if it is unknown. A call
-    that was rejected or cancelled has neither succeeded nor failed. If only the outcomes are unknown, all
-    calls are counted: `31 ↵`."""
+    """Return for example `31 ✓`, without calls that were rejected or cancelled; a dash if it is unknown, and
+    if only the outcomes are unknown all calls: `31 ↵`."""
     if row.calls is None or not _is_count(row.calls):
         return UNKNOWN
     if row.failed is None:
@@ -274,7 +264,6 @@ def succeeded(row: Row) -> str:
 
 
 def failed(row: Row) -> str:
-    """Return how many calls of a session failed: `2 ✗`; empty for none."""
     return f"{short_count(row.failed)} ✗" if row.failed and _is_count(row.failed) else ""
 
 
@@ -287,8 +276,7 @@ def context(row: Row) -> str:
 
 
 def cost(row: Row) -> str:
-    """Return the cost that the agent reports, `$1.20`, or else the estimated one, `≈ $12.40`. It is a dash if
-    it is unknown."""
+    """Return the cost that the agent reports, `$1.20`, or the estimated one, `≈ $12.40`, or a dash."""
     known = row.cost_usd
     if known is None and row.uses:
         from agentwatch.catalog.kept_prices import cost_of
@@ -299,14 +287,13 @@ def cost(row: Row) -> str:
 
 
 def changed_lines(row: Row) -> str:
-    """Return the lines that a session has added and removed: `+120 −33`; empty if it changed none."""
+    """Return for example `+120 −33`; empty if it changed none."""
     counts = ((row.lines_added, "+"), (row.lines_removed, MINUS))
     return " ".join(f"{sign}{short_count(count)}" for count, sign in counts if count and _is_count(count))
 
 
 def tests(row: Row) -> str:
-    """Return the newest verdict of tests: `✓ 17`, `✗ 2`; empty if it is unknown. `✓ 17?` means that a file
-    changed since."""
+    """Return for example `✓ 17`, `✗ 2`, or `✓ 17?` if a file changed since; empty if it is unknown."""
     found = row.tests
     if found is None:
         return ""
@@ -316,7 +303,7 @@ def tests(row: Row) -> str:
 
 
 def tests_words(row: Row) -> str:
-    """Return the newest verdict of tests in words: `tests ✓ 17, a file changed since`; empty if unknown."""
+    """Return for example `tests ✓ 17, a file changed since`; empty if unknown."""
     found, shown = row.tests, tests(row)
     if found is None:
         return ""
@@ -324,7 +311,6 @@ def tests_words(row: Row) -> str:
 
 
 def tests_style(row: Row) -> str:
-    """Return the name of the style of that verdict."""
     found = row.tests
     return "muted" if found is None or found.is_stale else str(_colour(found))
 
@@ -334,7 +320,7 @@ def _colour(found: LastTests) -> Outcome:
 
 
 def age(row: Row, now_ms: int) -> str:
-    """Return how long ago a session began: `45 s`, `12 min`, `3 h`, `2 d`; empty if it is unknown."""
+    """Return for example `45 s`, `12 min`, `3 h`, `2 d`; empty if it is unknown."""
     return "" if row.began_ms is None else age_words(now_ms - row.began_ms)
 
 
