@@ -1,9 +1,6 @@
-"""The keys of every screen, one line a key.
-
-The bindings of widgets and screens, the help, the palette, the line of keys, the settings and
-`docs/reference/keys.md` come from it. It is beside the four layers and imports none of them, because the
-settings are checked before a screen is imported.
-"""
+"""The keys of every screen, one line a key: for the bindings, the help, the palette, the line of keys, the
+settings and `docs/reference/keys.md`. It is beside the four layers and imports none of them, because the
+settings are checked before a screen is imported."""
 
 from __future__ import annotations
 
@@ -23,29 +20,24 @@ class Key(NamedTuple):
     """A binding."""
 
     id: str
-    """The name in the settings; empty if the user cannot change the keys."""
+    """Empty if the user cannot change the keys."""
     keys: str
-    """The default keys, as Textual names them; empty for a command of the palette only."""
+    """As Textual names them; empty for a command of the palette only."""
     place: str
     """The widget or screen that handles the keys; empty for keys that Textual binds itself."""
     action: str
-    """The action of that widget or screen."""
     text: str
-    """What the keys do, for the help and the palette."""
     label: str = ""
-    """The short words for the line of keys; empty if the line does not show the keys."""
+    """For the line of keys; empty if it does not show the keys."""
     joins: bool = False
     """Whether the help shows it in the row of the key before it."""
 
 
 class Topic(NamedTuple):
-    """The keys below one heading of the help."""
-
     title: str
     shortcuts: tuple[Key, ...]
 
     def rows(self) -> Iterator[list[Key]]:
-        """Yield the keys of each row of the help."""
         row: list[Key] = []
         for key in self.shortcuts:
             if row and not key.joins:
@@ -192,18 +184,15 @@ SESSION = (
     Topic("Agent", _AGENT),
     Topic("Quit", _QUIT),
 )
-"""The keys of a session."""
 SESSIONS = (
     Topic("Sessions", _LIST),
     Topic("List", _FINDING),
     Topic("Quit", _QUIT),
 )
-"""The keys of the list of sessions."""
 SCREENS = (SESSION, SESSIONS)
 
 
 def shortcuts() -> Iterator[Key]:
-    """Yield every key, once for each topic that contains it."""
     return (shortcut for topic in chain(*SCREENS) for shortcut in topic.shortcuts)
 
 
@@ -224,7 +213,6 @@ for _each in dict.fromkeys(shortcuts()):
 
 
 def bindings(place: str) -> list[BindingType]:
-    """Return the bindings of a widget or screen."""
     return _BINDINGS[place]
 
 
@@ -246,8 +234,7 @@ class InvalidKeys(Exception):
 
 
 def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the keys of every binding that can be rebound, by binding id. `rebound` are the keys that
-    replace the defaults, as in `Config.keys`."""
+    """Return the keys of every binding that can be rebound, with those of `Config.keys`, by binding id."""
     found: dict[str, dict[str, None]] = {}
     for each in shortcuts():
         if each.id:
@@ -258,8 +245,7 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def check_keys(keys: Mapping[str, str]) -> None:
-    """Check that each binding exists, each key can be pressed, and no key gets a second meaning. `keys`
-    replace the defaults, as in `Config.keys`. Raise `InvalidKeys` if one of them cannot be bound."""
+    """Raise `InvalidKeys` unless each binding exists, each key can be pressed and has one meaning."""
     defaults, pressed = bound_keys({}), bound_keys(keys)
     for name in keys:
         if name not in defaults:
@@ -292,7 +278,6 @@ def _keys_of(value: str) -> list[str]:
 
 
 def _can_meet(name: str, other: str) -> bool:
-    """Return whether two bindings are in force in the same screen: a list, or a session."""
     return any(
         {name, other} <= {each.id for topic in screen for each in topic.shortcuts} for screen in SCREENS
     )

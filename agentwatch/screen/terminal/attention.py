@@ -32,14 +32,12 @@ _NOTES = {
     ),
     **dict.fromkeys(("rxvt-unicode", "rxvt-unicode-256color"), "\x1b]777;notify;agentwatch;{}\x07"),
 }
-"""Formats of a desktop notification, by TERM_PROGRAM or TERM, for terminals known to support one."""
+"""By TERM_PROGRAM or TERM, for terminals known to support one."""
 _MULTIPLEXERS = ("tmux", "screen")
-"""Multiplexers do not forward notifications, and may inherit TERM_PROGRAM from the outer terminal."""
+"""They do not forward notifications, and may inherit TERM_PROGRAM from the outer terminal."""
 
 
 class Signals:
-    """Rings the bell, sends notifications and sets the terminal's title, where the user wants it."""
-
     def __init__(
         self, write: Callable[[str], None], config: Config, environ: Mapping[str, str] = os.environ
     ) -> None:
@@ -50,7 +48,6 @@ class Signals:
         self._title = ""
 
     def alert(self, words: str, *, rings: bool = True, notes: bool = True) -> None:
-        """Ring the bell, and send a notification with these words."""
         note = self._note.format(_sendable(words)) if self._note is not None and notes else ""
         bell = self._bell if rings else ""
         if bell or note:
@@ -72,7 +69,7 @@ class Signals:
 
 
 class Attention:
-    """Signals events with bell, notification and title while a session is watched live. For a recording that
+    """Signals events with bell, notification and title while a session is watched live; for a recording that
     was complete when it was opened, and for its replay, only the title is set."""
 
     def __init__(
@@ -91,12 +88,12 @@ class Attention:
         self._asked = 0
         self._was_quiet = False
         self.is_watching = False
-        """Whether new events happen now: the recording was still growing, and its history has been read."""
+        """Whether the recording was still growing, and its history has been read."""
 
     def update(self, words: SafeText, *, is_quiet: bool, is_paused: bool = False) -> None:
         """Update the title, and alert the user if a turn ended, the agent asks or is silent; called per tick.
-        `is_quiet` says whether the silence is longer than tolerated. `is_paused` says whether a rule has
-        paused the agent."""
+        `is_quiet` says whether the silence is longer than tolerated, `is_paused` whether a rule has paused
+        the agent."""
         session = self._feed.session
         ended, is_over = ended_turns(session), session.outcome is not Outcome.RUNNING
         asked, is_asking = session.asked.count, session.asked.oldest is not None
@@ -117,12 +114,10 @@ class Attention:
             self._signals.set_title(f"agentwatch {state}" + (f" – {name}" if name else ""))
 
     def alarm(self, words: SafeText, *, rings: bool, notes: bool) -> None:
-        """Alert the user because a rule was hit: with the bell, with a notification, or with both."""
         name = _project(self._feed.session)
         self._signals.alert(f"{name}: {words}" if name else words, rings=rings, notes=notes)
 
     def give_title_back(self) -> None:
-        """Restore the terminal's previous title; the next update sets it again."""
         self._signals.give_title_back()
 
     def _is_new(self, session: Session) -> bool:
@@ -135,7 +130,7 @@ class Attention:
         )
 
     def _alert(self, words: SafeText, *, is_quiet: bool = False) -> None:
-        """Alert the user, unless the agent does it. No agent does it because it is silent."""
+        """Alert the user, unless the agent does it, which it never does because it is silent."""
         if self._feed.session.agent_name in self._leave_to and not is_quiet:
             return
         name = _project(self._feed.session)
@@ -164,8 +159,8 @@ def _project(session: Session) -> str:
 def _sendable(text: str) -> str:
     """Return text that cannot end or split a control sequence, in the encoding of Textual's driver.
 
-    Terminals that parse bytes treat 0x9C as the end of a sequence. The UTF-8 form of some characters, such as
-    ✓, contains this byte, so they are replaced by `?`.
+    Terminals that parse bytes treat 0x9C as the end of a sequence. Characters whose UTF-8 form contains this
+    byte, such as ✓, are replaced by `?`.
     """
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     shown = cut(safe_line(text[: 2 * _COLUMNS].replace(";", ",")), _COLUMNS)

@@ -74,9 +74,8 @@ _ASCII = {
 class Guard(LineFilter):
     """Checks each piece of text on its way to the terminal, whichever widget drew it.
 
-    Text that went through `safe_text` passes unchanged. All other text is made safe here. Without colours,
-    every colour is removed. If the terminal's encoding is not Unicode, borders and signs are replaced by
-    ASCII characters.
+    Text that went through `safe_text` passes unchanged, all other is made safe here. Without colours, every
+    colour is removed. If the terminal's encoding is not Unicode, borders and signs become ASCII.
     """
 
     def __init__(self, *, no_color: bool, ascii_only: bool = False) -> None:
@@ -84,10 +83,8 @@ class Guard(LineFilter):
         self._ascii_only = ascii_only
         self._no_color = no_color
         self.has_256_colours = False
-        """Whether the terminal has 256 colours, and no others."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the pieces, made safe."""
         return [self._passed(segment) for segment in segments]
 
     def _passed(self, segment: Segment) -> Segment:
@@ -124,8 +121,7 @@ _AROUND_MESSAGE = 2
 
 
 class TerminalApp(App[Result], Generic[Result]):
-    """An app that restores the terminal, however the app ends. `held` are the signals that arrived before the
-    app runs; they are handled first. `config` is None for the defaults."""
+    """Restores the terminal, however it ends. `held` are the signals that arrived before the app runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
     CSS_PATH = stylesheets()
@@ -139,13 +135,11 @@ class TerminalApp(App[Result], Generic[Result]):
             os.environ["NO_COLOR"] = "1"
         super().__init__()
         self.ended_by: int | None = None
-        """The signal that ended the app."""
         self.is_leaving = False
         self.fault: Exception | None = None
-        """The exception that ended the app."""
         self._keys = KeyQueue(self, super().on_event)
         self._given_theme = self.theme
-        """The theme of the settings, or else the default one."""
+        """That of the settings, or else the default one."""
         self._guard = Guard(no_color=self.no_color, ascii_only=not _is_output_unicode())
         for theme in ANSI_THEMES:
             self.register_theme(theme)
@@ -162,11 +156,9 @@ class TerminalApp(App[Result], Generic[Result]):
         remember(_THEME, None if name == self._given_theme else name, self.notify)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return Textual's line filters, followed by the guard."""
         return [*super().get_line_filters(), self._guard]
 
     def get_driver_class(self) -> type[Driver]:
-        """Use a driver that survives input that is not UTF-8."""
         chosen = super().get_driver_class()
         if chosen is not LinuxDriver or is_stock():
             return chosen
@@ -197,7 +189,6 @@ class TerminalApp(App[Result], Generic[Result]):
             self.set_interval(_SIZE_SECONDS, self._check_size)
 
     def on_resize(self) -> None:
-        """Check in a moment whether this was the last of several resizes."""
         if not self.is_headless:
             self.set_timer(_RESIZED_SECONDS, self._check_size)
 
@@ -231,13 +222,11 @@ class TerminalApp(App[Result], Generic[Result]):
             await super().on_event(event)
 
     def exit(self, result: Result | None = None, return_code: int = 0, message: object = None) -> None:
-        """Exit; stop drawing, because some widgets may not have their styles yet."""
         self.is_leaving = True
         super().exit(result, return_code, message)  # type: ignore[arg-type]
 
     def write_to_terminal(self, sequence: str) -> None:
-        """Write a control sequence to the terminal, in order with what is drawn. No public method of an app
-        writes to its terminal. The driver's method keeps the order."""
+        """Write a control sequence in order with what is drawn, which no public method of an app does."""
         if self._driver is not None and not self.is_headless and not is_stock():
             self._driver.write(sequence)
 
@@ -258,7 +247,6 @@ class TerminalApp(App[Result], Generic[Result]):
             (self if self.size != size else self.screen).post_message(resized)
 
     def _redraw(self, _app: App[Result]) -> None:
-        """Redraw the whole screen, because its content was lost with the alternate screen."""
         self.screen.refresh(layout=True)
         for widget in self.screen.walk_children():
             widget.refresh()
@@ -278,7 +266,6 @@ class TerminalApp(App[Result], Generic[Result]):
             self._close_messages_no_wait()
 
     def fail(self, error: Exception) -> None:
-        """End the app because of an exception that occurred elsewhere, such as in a thread."""
         self._handle_exception(error)
 
     def _end_by(self, number: int) -> None:

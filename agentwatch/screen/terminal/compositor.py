@@ -31,9 +31,9 @@ class Piece(NamedTuple):
     end: int
     widget: Widget
     seen: Region
-    """The part of the widget that is not clipped by its container."""
+    """Without what its container clips."""
     region: Region
-    """The whole widget, including clipped parts."""
+    """With clipped parts."""
 
 
 _PLACE = itemgetter(0, 1)
@@ -42,8 +42,8 @@ Drawn = tuple[int, int, Strip | None]
 
 
 class ChangedPieces(CompositorUpdate):
-    """Redrawn pieces; only those that differ from the screen are written. `drawn` are the pieces, ordered by
-    row and column. `shown` and `changed` are updated when the pieces are rendered."""
+    """Redrawn pieces, ordered by row and column; only those that differ from the screen are written. `shown`
+    and `changed` are updated when the pieces are rendered."""
 
     def __init__(self, drawn: list[Drawn], shown: dict[tuple[int, int], str], changed: set[Widget]) -> None:
         self._drawn = drawn
@@ -51,8 +51,8 @@ class ChangedPieces(CompositorUpdate):
         self._changed = changed
 
     def render_segments(self, console: Console) -> str:
-        """Return the control sequences and text to write. The pieces to the right of a change in the same row
-        are written again, because a terminal may have drawn a character wider than it was measured."""
+        """Return what to write. The pieces to the right of a change in the same row are written again,
+        because a terminal may have drawn a character wider than it was measured."""
         written: list[str] = []
         shown, changed_row = self._shown, -1
         self._changed.clear()
@@ -66,12 +66,9 @@ class ChangedPieces(CompositorUpdate):
 
 
 class PieceCompositor(Compositor):
-    """Redraws only the dirty rows of the widgets in front, and writes only what has changed."""
-
     def __init__(self) -> None:
         super().__init__()
         self._shown: dict[tuple[int, int], str] = {}
-        """The text last written at each row and column, where known."""
         self._changed: set[Widget] = set()
         """The widgets whose content has changed since it was last written."""
         self._pieces: dict[int, list[Piece]] = {}
@@ -79,13 +76,12 @@ class PieceCompositor(Compositor):
         """The visible widgets, front first, for which the pieces were computed."""
 
     def update_widgets(self, widgets: set[Widget]) -> None:
-        """Redraw the dirty regions of widgets."""
         self._changed |= widgets
         super().update_widgets(widgets)
 
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
-        """Redraw the whole screen, and forget what it showed. Textual also draws the widgets that are covered
-        by others. `simplify` is set for an exported picture, in which Textual joins segments."""
+        """Redraw the whole screen, and forget what it showed; `simplify` is set for an exported picture, in
+        which Textual joins segments."""
         self._is_rearranged()
         self._shown.clear()
         if simplify:
@@ -99,9 +95,8 @@ class PieceCompositor(Compositor):
         return LayoutUpdate([*rows], screen)
 
     def render_partial_update(self) -> CompositorUpdate | None:  # type: ignore[override]
-        """Redraw the dirty regions, or the whole screen if a widget appeared, vanished or moved. Textual may
-        miss what a removed widget has uncovered; it hides this by drawing too much. Return None if nothing is
-        dirty."""
+        """Redraw the dirty regions, or the whole screen if a widget appeared, vanished or moved: Textual may
+        miss what a removed widget has uncovered, and hides this by drawing too much."""
         if self._is_rearranged():
             return self.render_full_update()
         # Textual's own render_partial_update begins with the same two private names.
@@ -110,9 +105,9 @@ class PieceCompositor(Compositor):
         return ChangedPieces(drawn, self._shown, self._changed) if drawn else None
 
     def _drawn_in(self, spans: Iterable[tuple[int, int, int]]) -> list[Drawn]:
-        """Return the pieces that spans touch, ordered by row and column. A widget that has not changed is not
-        drawn again where it is known what the screen shows: the region of a pane includes its scrollbar.
-        `spans` are parts of rows: the row, the first column, and the column after the last."""
+        """Return the pieces that spans (row, first column, column after the last) touch, ordered by row and
+        column. A widget that has not changed is not drawn again where it is known what the screen shows: the
+        region of a pane includes its scrollbar."""
         drawn: list[Drawn] = []
         rows: dict[Widget, list[tuple[int, Piece]]] = {}
         shown, changed = self._shown, self._changed
@@ -152,7 +147,6 @@ class PieceCompositor(Compositor):
 
 
 def _drawn(rows: list[tuple[int, Piece]]) -> list[Drawn]:
-    """Return the pieces of one widget, ordered by row, each with its row and column."""
     first, last, piece = rows[0][0], rows[-1][0], rows[0][1]
     seen, region = piece.seen, piece.region
     strips = piece.widget.render_lines(
@@ -229,8 +223,7 @@ _LATER = {*Strip.__slots__} - {"_cell_length"}
 
 
 class LightStrip(Strip):
-    """A strip whose caches are created when one of them is used. The caller does not change `segments` later.
-    `width` is None to count the columns when they are asked for."""
+    """A strip whose caches are created when one is used; `segments` must not change later."""
 
     __slots__ = ()
 
@@ -240,7 +233,6 @@ class LightStrip(Strip):
         self._render_cache = None
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute that is not set yet."""
         if name not in _LATER or name == "_segments":
             raise AttributeError(name)
         super().__init__(self._segments, self._cell_length)
@@ -251,8 +243,7 @@ class FramedRow(Strip):
     """A row whose two parts, left and right of the scrollbar, are kept: each frame draws just these.
 
     Otherwise every new row is cut twice, which takes as long as composing it. The whole row is put together
-    when it is used, which does not happen while a frame is drawn. `bar` is the column of the scrollbar,
-    between `content` and `border`.
+    when it is used, which does not happen while a frame is drawn.
     """
 
     __slots__ = ("_bar", "_border", "_border_start", "_content", "_end")
@@ -264,14 +255,12 @@ class FramedRow(Strip):
         self._cell_length = self._border_start + border.cell_length
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the whole row that is not set yet."""
         if name not in _LATER:
             raise AttributeError(name)
         super().__init__([*self._content, *self._bar, *self._border], self._cell_length)
         return getattr(self, name)
 
     def crop(self, start: int, end: int | None = None) -> Strip:
-        """Return a part of the row."""
         if start == 0 and end == self._end:
             return self._content
         if start == self._border_start and (end is None or end == self._cell_length):

@@ -24,7 +24,6 @@ from agentwatch.recording.times import Wakeup
 
 _READ_BYTES = 1 << 12
 _PAIR = 2
-"""Characters of an Escape and a key."""
 _GONE_SECONDS = 0.1
 """The pause after a read without bytes: the terminal is gone, or another process has changed its mode."""
 
@@ -33,7 +32,6 @@ class TolerantWriter(WriterThread):
     """Textual's writer thread, kept alive when the terminal is gone, or later writers would block forever."""
 
     def run(self) -> None:
-        """Write until the end of the queue; once the terminal is gone, discard the rest."""
         try:
             super().run()
         except OSError:
@@ -59,7 +57,6 @@ class EscapeParser(XTermParser):
         self._keeps_alt = keeps_alt
 
     def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[events.Key]:
-        """Yield the keys of a sequence of characters."""
         has_sign = len(sequence) == _PAIR and isinstance(ANSI_SEQUENCES_KEYS.get(sequence), str)
         if (alt or has_sign) and not self._keeps_alt():
             yield events.Key("escape", "\x1b")
@@ -80,7 +77,6 @@ class TolerantDriver(linux_driver.LinuxDriver):
         self._stopping.ask()
 
     def start_application_mode(self) -> None:
-        """Enter application mode."""
         # start_application_mode reads the class of its writer from its module, and has no parameter for it.
         vars(linux_driver)["WriterThread"] = TolerantWriter
         super().start_application_mode()  # type: ignore[no-untyped-call]
@@ -110,7 +106,6 @@ class TolerantDriver(linux_driver.LinuxDriver):
         return self._key_thread is not None and self._key_thread.is_alive() and not self.exit_event.is_set()
 
     def disable_input(self) -> None:
-        """End the thread that reads keys, and wait until it has ended."""
         self._stopping.ring()
         super().disable_input()
         self._stopping.hear()
@@ -168,14 +163,13 @@ class KeyQueue:
         """The widget that the last key has reached on its way up; None while no key is on its way."""
 
     async def add(self, typed: Typed) -> None:
-        """Deliver a key, now or when all earlier ones have been handled."""
         self._waiting.append(typed)
         if self._at is None or not self._at.is_running:
             await self._next()
 
     async def _next(self, *, is_refreshed: bool = False) -> None:
-        """Deliver the next key that waits, and follow it up to the app. Before the screen `is_refreshed` for
-        this key, no key is delivered to a widget that has no size yet."""
+        """Deliver the next key, and follow it up to the app. Before the screen `is_refreshed` for this key,
+        no key is delivered to a widget that has no size yet."""
         self._at = None
         if not self._waiting:
             return

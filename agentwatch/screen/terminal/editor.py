@@ -27,7 +27,6 @@ _PLUS_LINE = frozenset(
 )
 _GOTO = frozenset(["code", "codium", "code-insiders", "cursor", "windsurf"])
 _COLON_LINE = frozenset(["hx", "helix", "subl", "zed"])
-"""Editors by the form in which they take a line: `+12 FILE`, `--goto FILE:12`, `FILE:12`."""
 
 
 class Unopened(Exception):
@@ -41,8 +40,7 @@ def open_in_editor(
     line: int | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> None:
-    """Open the call's file in the user's editor and wait until it ends; warn on failure. The app is suspended
-    meanwhile. `line` counts from 1; None for the beginning of the file."""
+    """Open the call's file in the user's editor, with the app suspended until it ends; warn on failure."""
     try:
         _edit(app, at_line(editor(environ), file_of(call, session), line))
     except Unopened as why:
@@ -50,8 +48,7 @@ def open_in_editor(
 
 
 def editor(environ: Mapping[str, str]) -> list[str]:
-    """Return the command of the user's editor with its options: $VISUAL, else $EDITOR, else `vi`, as in git.
-    Raise `Unopened` if the setting is not a valid command."""
+    """Return the command of $VISUAL, else $EDITOR, else `vi`, as in git; raise `Unopened` if invalid."""
     for name in ("VISUAL", "EDITOR"):
         try:
             argv = shlex.split(environ.get(name, ""))
@@ -85,7 +82,6 @@ def line_of(blocks: Iterable[Block]) -> int | None:
 
 
 def _first_change(diff: str) -> int | None:
-    """Return the number that the first changed line of a unified diff has in the new file."""
     number = None
     for line in diff.split("\n", _MOST_DIFF_LINES)[:_MOST_DIFF_LINES]:
         if number is None:
@@ -99,9 +95,8 @@ def _first_change(diff: str) -> int | None:
 
 
 def file_of(call: Call | None, session: Session) -> str:
-    """Return the absolute path of the call's file; an absolute path cannot be mistaken for an option. Raise
-    `Unopened` if there is no call, the call has no file, or the file does not exist or is not a regular
-    one."""
+    """Return the absolute path of the call's file, which cannot be mistaken for an option. Raise `Unopened`
+    if there is no regular file."""
     if call is None:
         raise Unopened("No call is selected.")
     if not call.path:

@@ -16,31 +16,25 @@ from textual.widget import Widget
 from agentwatch.recording.times import Wakeup
 
 LIVE_SHARE = 0.18
-"""Share of wall time that reading and drawing may use; the rest of the machine belongs to the agent.
-
-The threads that read the pipe and write to the terminal take 2 % more.
-"""
+"""Share of wall time that reading and drawing may use; the rest of the machine belongs to the agent. The
+threads that read the pipe and write to the terminal take 2 % more."""
 LOADING_SHARE = 1.0
 """The share while the user waits for a file to load. After a key, a slice of loading is skipped."""
 _TURNS = 20
-"""Turns of the event loop between two ticks while a file loads: a key is passed on by several tasks.
-
-Without them, each of those tasks would wait for a slice of loading, and a key would take 110 ms. If there is
-nothing else to do, they take 0.3 ms.
-"""
+"""Turns of the event loop between two ticks while a file loads. Without them, each of the tasks that pass a
+key on would wait for a slice of loading, and a key would take 110 ms. If there is nothing else to do, they
+take 0.3 ms."""
 _REPAID_OVER = 8
-"""Cycles over which the time that was used beyond the share is saved.
-
-An expensive cycle delays the following ones a little, instead of only the next one by a tenth of a second.
-"""
+"""Cycles over which the time that was used beyond the share is saved: an expensive cycle delays the following
+ones a little, instead of only the next one by a tenth of a second."""
 _LEAST_SECONDS = 1 / 50
 """Minimum time between two ticks; more frames would not be noticed, but each is written to the terminal."""
 
 
 class FrameScheduler:
-    """Calls `tick` when new data arrives, or when the previous tick requested another one. `tick` updates the
-    screen, and returns in how many seconds the next tick is due, or None to wait for new data. `post` runs a
-    function as one of the screen's messages."""
+    """Calls `tick` when new data arrives, or when the previous tick requested another one. `tick` returns in
+    how many seconds the next one is due, or None to wait for new data. `post` runs a function as one of the
+    screen's messages."""
 
     def __init__(
         self, tick: Callable[[], float | None], post: Callable[[Callable[[], None]], object]
@@ -53,7 +47,6 @@ class FrameScheduler:
         self._is_posted = False
         self._is_stopped = False
         self.share = LIVE_SHARE
-        """Share of wall time that ticks and drawing may use."""
         self._used, self._beat_at = time.thread_time(), self._loop.time()
         self._debt = 0.0
         """Seconds of CPU used beyond the share; a pause repays them, so that the next frame is not late."""
@@ -61,11 +54,9 @@ class FrameScheduler:
 
     @property
     def is_resting(self) -> bool:
-        """Whether no tick is due, because everything is shown."""
         return self._next is None and not self._is_posted
 
     def listen(self, wakeup: Wakeup) -> None:
-        """Tick whenever the recording grows."""
         self._wakeup = wakeup
         self._loop.add_reader(wakeup.fd, self._woken)
 
@@ -134,7 +125,6 @@ class FrameScheduler:
 
 
 def is_stock() -> bool:
-    """Return whether the screen runs on stock Textual."""
     return os.environ.get("AGENTWATCH_STOCK") == "1"
 
 
@@ -147,11 +137,9 @@ def is_stock() -> bool:
 def prepare(screen: Screen[Any]) -> None:
     """Set a screen's compositor, and the breakpoint classes for the terminal's size.
 
-    Textual has no public way to choose the compositor of a screen, so `_compositor` is replaced.
-
-    Textual sets the classes of HORIZONTAL_BREAKPOINTS and VERTICAL_BREAKPOINTS at the first resize, when all
-    widgets are styled already, and would style every widget a second time. `_get_breakpoint_classes` returns
-    these classes.
+    Textual has no public way to choose the compositor. It sets the classes of HORIZONTAL_BREAKPOINTS and
+    VERTICAL_BREAKPOINTS, which `_get_breakpoint_classes` returns, at the first resize, when all widgets are
+    styled already, and would style each a second time.
     """
     if is_stock():
         return
@@ -177,11 +165,8 @@ def eager_classes(names: Iterable[str]) -> set[str]:
 
 
 def component_style(widget: Widget, name: str) -> tuple[Style, Style]:
-    """Return a component's own style, and its style over that of the widget.
-
-    The component is a node below the widget, as in Textual. `_attach` sets the parent of the node; there is
-    no public way to do so without mounting it.
-    """
+    """Return a component's own style, and its style over that of the widget. The component is a node below
+    the widget, as in Textual; `_attach` sets its parent, for which there is no public way but mounting it."""
     if name in widget.COMPONENT_CLASSES:
         return widget.get_component_rich_style(name, partial=True), widget.get_component_rich_style(name)
     component = DOMNode(classes=name)

@@ -18,11 +18,10 @@ class PendingSignals:
 
     def __init__(self) -> None:
         self.noted: list[int] = []
-        """The signals received so far; the app exits as if the first of them had just arrived."""
+        """The app exits as if the first of them had just arrived."""
         self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
 
     def hold(self) -> None:
-        """Collect ending signals from now on instead of ending."""
         for number in ENDING:
             if number not in self._before:
                 self._before[number] = signal.signal(number, self._note)
@@ -30,7 +29,6 @@ class PendingSignals:
             self._before.setdefault(number, signal.getsignal(number))
 
     def release(self) -> None:
-        """Restore the handlers from before `hold`."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()

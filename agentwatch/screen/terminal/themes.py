@@ -13,15 +13,11 @@ ANSI_THEMES = (
     replace(BUILTIN_THEMES["ansi-dark"], accent="ansi_cyan"),
     replace(BUILTIN_THEMES["ansi-light"], accent="ansi_blue", warning="ansi_magenta"),
 )
-"""The themes of the terminal's sixteen colours.
-
-In Textual's dark one, accent and success are both green. In a light one, a warning is neither yellow, which
-cannot be read on white, nor a second red.
-"""
+"""The themes of the terminal's sixteen colours. In Textual's dark one, accent and success are both green. In
+a light one, a warning is neither yellow, which cannot be read on white, nor a second red."""
 
 
 def theme_names() -> list[str]:
-    """Return the names of all themes, sorted."""
     return sorted(BUILTIN_THEMES)
 
 

@@ -11,7 +11,7 @@ from rich.style import Style
 from agentwatch.text.safe import SafeText, columns, fitting
 
 CONTINUED = "↳ "
-"""The sign before a row that continues a line of code or output which is too long for one row."""
+"""Before a row that continues a line of code or output which is too long for one row."""
 Run = tuple[int, int, Style]
 """The first and end characters of a run of text, and its style."""
 
@@ -20,13 +20,11 @@ class Window(NamedTuple):
     """The part of a line that a row shows when lines are not folded."""
 
     pad: int
-    """1 if the left edge cuts a wide character in two, which a blank then replaces; otherwise 0."""
+    """1 if the left edge cuts a wide character in two, which a blank then replaces."""
     first: int
-    """Index of the first character."""
     end: int
-    """Index after the last character."""
     is_cut: bool
-    """Whether the line continues after the right edge; the last column then shows `…`."""
+    """Whether the last column shows `…`."""
 
 
 def fits(text: SafeText, width: int) -> bool:
@@ -36,8 +34,8 @@ def fits(text: SafeText, width: int) -> bool:
 
 
 def folds(text: SafeText, width: int) -> list[int]:
-    """Return the offsets at which the pieces of a line begin when it is folded to a width in columns. A piece
-    ends after a blank, if there is one in its second half."""
+    """Return the offsets at which the pieces of a folded line begin; a piece ends after a blank, if there is
+    one in its second half."""
     starts, start = [0], 0
     while (end := fitting(text, start, width)) < len(text):
         blank = text.rfind(" ", start, end) + 1
@@ -63,7 +61,6 @@ def window(text: SafeText, left: int, width: int) -> Window:
 
 
 def styled(text: SafeText, start: int, end: int, style: Style, runs: Sequence[Run]) -> list[Segment]:
-    """Return the characters `start` to `end` of a line, with the styles of its runs."""
     segments, at = [], start
     for first, last, own in runs:
         first, last = max(first, at), min(last, end)  # noqa: PLW2901 - cut to the part
@@ -78,7 +75,6 @@ def styled(text: SafeText, start: int, end: int, style: Style, runs: Sequence[Ru
 
 
 def widest(lines: Sequence[SafeText]) -> int:
-    """Return the number of columns of the longest line."""
     most = 0
     for line in lines:
         if len(line) > most or (not line.isascii() and 2 * len(line) > most):

@@ -25,16 +25,14 @@ if TYPE_CHECKING:
 
 
 class LineInput(Input):
-    """An input field; pasted text is reduced to one line of safe text."""
+    """Reduces pasted text to one line of safe text."""
 
     def validate_value(self, value: str) -> str:
-        """Return the value as one line of safe text."""
         return safe_line(value)
 
 
 class InputBox(ModalScreen[ScreenResultType]):
-    """A box with an input, and a list below it in which the keys of the input select a row. `rows` cannot
-    have the focus."""
+    """A box with an input, and a list below it in which the keys of the input select a row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
@@ -49,7 +47,6 @@ class InputBox(ModalScreen[ScreenResultType]):
         self._input, self._rows = field, rows
 
     def on_mount(self) -> None:
-        """Focus the input."""
         self.set_focus(self._input, scroll_visible=False)
 
     def on_key(self, event: events.Key) -> None:
@@ -59,21 +56,18 @@ class InputBox(ModalScreen[ScreenResultType]):
             self._input.insert_text_at_cursor(event.character)
 
     def action_move(self, rows: int) -> None:
-        """Select another row."""
         self._rows.action_move(rows)
 
     def action_back(self) -> None:
-        """Leave the box."""
         self.dismiss(None)
 
 
 class InputBar(Horizontal):
     """A label, an input and a note at the right; hidden until it is opened.
 
-    The bar is always mounted. What it contains is mounted when it is opened first, which takes 3 ms that the
-    first frame does not wait for; the input has the focus before the next key arrives. `label` says what the
-    bar does in a word or two, `placeholder` what can be typed; `suggester` returns how the text can continue,
-    which right arrow takes.
+    Its contents are mounted when it is opened first, which takes 3 ms that the first frame does not wait for;
+    the input has the focus before the next key arrives. `suggester` returns how the text can continue, which
+    right arrow takes.
     """
 
     def __init__(
@@ -93,18 +87,15 @@ class InputBar(Horizontal):
 
     @cached_property
     def input(self) -> Input:
-        """The input field."""
         return LineInput(
             placeholder=self._placeholder, compact=True, select_on_focus=False, suggester=self._suggester
         )
 
     @property
     def is_typed_in(self) -> bool:
-        """Whether the bar is open and its input accepts keys."""
         return self.styles.display != "none" and self.input.can_focus
 
     def show_text(self, text: str, *, takes_keys: bool) -> None:
-        """Show the bar with `text` in its input; focus the input if it accepts keys."""
         self.display = True
         if not self.children:
             self.mount(Static(self._label, classes="label"), self.input, self._note)
@@ -116,12 +107,10 @@ class InputBar(Horizontal):
             self.screen.set_focus(self.input, scroll_visible=False)
 
     def show_note(self, words: SafeText) -> None:
-        """Show words at the right of the input."""
         self._note.update(Content(words), layout=False)
 
     @property
     def note_width(self) -> int:
-        """The width of the note, in columns."""
         return self._note.size.width
 
 
@@ -132,8 +121,7 @@ _WORD_COLUMNS = 24
 
 
 class RuleBar(InputBar):
-    """Completes the last word with tab, or with the right arrow at its end. `label` says what the bar does in
-    a word or two, `placeholder` what can be typed, and `offers` returns how a text can continue."""
+    """Completes the last word with tab, or with the right arrow at its end."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("rule bar")
 
@@ -149,7 +137,6 @@ class RuleBar(InputBar):
         self._offers = offers
 
     def explain(self, text: str, problem: RuleError | None, otherwise: SafeText) -> None:
-        """Show how the text can continue, what is wrong with it, or other words."""
         offers = self._offers(text)
         if offers:
             self.show_note(offered(offers))
@@ -157,7 +144,6 @@ class RuleBar(InputBar):
             self.show_note(otherwise if problem is None else self._reason(problem))
 
     def complain(self, problem: RuleError) -> None:
-        """Show what is wrong."""
         self.show_note(self._reason(problem))
 
     def _reason(self, problem: RuleError) -> SafeText:
@@ -192,8 +178,6 @@ def offered(offers: list[Offer]) -> SafeText:
 
 
 class _FirstOffer(Suggester):
-    """Suggests the first offer after the text that is typed."""
-
     def __init__(self, offers: Callable[[str], list[Offer]]) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
         self._offers = offers

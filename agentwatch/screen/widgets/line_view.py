@@ -38,7 +38,6 @@ class ScrollThumb:
     def __init__(self, pane: ScrollView) -> None:
         self._pane = pane
         self._place = (0.0, 0)
-        """The beginning and the length of the thumb, in eighths of a row."""
 
     def follow(self, count: int) -> None:
         """Update the scrollbar to the pane's scroll position among `count` lines."""
@@ -60,8 +59,7 @@ Spans = list[tuple[SafeText, str]]
 
 
 class LineView(ScrollView, can_focus=True):
-    """A scrolling view of lines that are drawn only when they are visible. A subclass implements `line_count`
-    and `draw`."""
+    """A scrolling view of lines that are drawn only when they are visible."""
 
     COMPONENT_CLASSES = eager_classes(
         f"line--{style}"
@@ -78,7 +76,6 @@ class LineView(ScrollView, can_focus=True):
     """Whether the view is as high as its lines, up to the height in the stylesheet, as a popup is."""
 
     following = var(True)
-    """Whether the view stays at the end while lines are added."""
 
     def __init__(self, title: str, *, id: str) -> None:
         self.line_style = LineStyles(self)
@@ -86,20 +83,17 @@ class LineView(ScrollView, can_focus=True):
         self.painter = LinePainter(self)
         self.border_title = Content(title)
         self.tab_title: str | None = None
-        """The title in the line of tabs; None for the title in the border."""
+        """None for the title in the border."""
         self._count = 0
         self.count_when_unfollowed = 0
         """The number of lines when the user stopped following, plus later ones that are not new content."""
         self.below = 0
-        """The number of lines added since the user stopped following."""
         self.empty_words = SafeText("")
-        """What the pane shows while it has no lines."""
         self._is_settling = False
         self._when_shown: Callable[[], None] | None = None
         self._thumb = ScrollThumb(self)
 
     def line_count(self) -> int:
-        """Return the number of lines."""
         raise NotImplementedError
 
     def draw(self, y: int, width: int) -> Strip:
@@ -107,8 +101,6 @@ class LineView(ScrollView, can_focus=True):
         raise NotImplementedError
 
     def show_lines(self, *, redraw: bool = True) -> None:
-        """Update the scroll range to the current number of lines; if following, scroll to the end. `redraw`
-        redraws the visible lines as well."""
         count = self.line_count()
         if count != self._count:
             self._count = count
@@ -159,17 +151,14 @@ class LineView(ScrollView, can_focus=True):
             self.following = self.at_end()
 
     def at_end(self) -> bool:
-        """Return whether the end is visible."""
         return self.scroll_y >= self.max_scroll_y
 
     def watch_following(self, following: bool) -> None:
-        """Count new lines from the moment at which following stops."""
         if not following:
             self.count_when_unfollowed = self._count
         self.show_below()
 
     def on_resize(self) -> None:
-        """Keep the end visible when the height of the pane changes."""
         self._fit()
         self.show_lines()
         if self.following:
@@ -178,7 +167,6 @@ class LineView(ScrollView, can_focus=True):
             self.once_shown(self._when_shown)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw rows of the pane: the painter draws the lines, Textual the borders above and below them."""
         top = self.styles.gutter.top
         bottom = top + self.scrollable_content_region.height
         first, last = max(crop.y, top), min(crop.bottom, bottom)
@@ -210,13 +198,11 @@ class LineView(ScrollView, can_focus=True):
         return LightStrip([Segment(text, self.line_style(name)) for text, name in spans if text])
 
     def notify_style_update(self) -> None:
-        """Discard everything that was derived from the old stylesheet."""
         super().notify_style_update()
         self.line_style.forget()
         self.painter.forget()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text as shown on the screen, without trailing blanks."""
         first = selection.start.y if selection.start else 0
         last = min(selection.end.y if selection.end else self._count - 1, self._count - 1)
         width = self.scrollable_content_region.width
@@ -230,19 +216,16 @@ class LineView(ScrollView, can_focus=True):
         return "\n".join(lines), "\n"
 
     def action_move(self, lines: int) -> None:
-        """Scroll by a number of lines."""
         self.scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_move_page(self, pages: float) -> None:
-        """Scroll by a number of pages; consecutive pages overlap by one line."""
+        """Consecutive pages overlap by one line."""
         self.action_move(round(pages * max(self.scrollable_content_region.height - 1, 2)))
 
     def action_top(self) -> None:
-        """Scroll to the beginning."""
         self.scroll_to(y=0, animate=False, immediate=True)
 
     def action_bottom(self) -> None:
-        """Scroll to the end, and follow it."""
         self.following = True
         self.settle_at(self.max_scroll_y)
 
@@ -257,7 +240,6 @@ class LineView(ScrollView, can_focus=True):
             self.screen.selections = {**self.screen.selections, self: Selection(start, end)}
 
     def show_below(self) -> None:
-        """Show in the border how many lines were added since the user stopped following."""
         new = 0 if self.following else max(self._count - self.count_when_unfollowed, 0)
         if new != self.below:
             self.below = new
@@ -265,8 +247,7 @@ class LineView(ScrollView, can_focus=True):
 
 
 class PopupLines(LineView):
-    """The lines of a popup, which are laid out for its width and do not grow. `lines` returns the lines for a
-    width in columns."""
+    """The lines of a popup, which are laid out for its width and do not grow."""
 
     fits_content = True
 
@@ -275,27 +256,22 @@ class PopupLines(LineView):
         self._lines_for, self._lines = lines, list[Spans]()
 
     def on_mount(self) -> None:
-        """Start at the top."""
         self.following = False
 
     def on_resize(self) -> None:
-        """Fit the lines to the new width."""
         self._lay_out()
         super().on_resize()
 
     def show_from_top(self) -> None:
-        """Lay the lines out again, because they are others, and scroll to the first one."""
         self._lay_out()
         self.painter.forget()
         self.show_lines()
         self.settle_at(0)
 
     def line_count(self) -> int:
-        """Return the number of lines."""
         return len(self._lines)
 
     def draw(self, y: int, width: int) -> Strip:
-        """Return one line."""
         del width
         return self.strip_of(self._lines[y])
 
@@ -308,7 +284,6 @@ class PopupLines(LineView):
 
 
 def rows_in_view(pane: LineView) -> range:
-    """Return the lines of a pane that its viewport shows."""
     top = pane.scroll_offset.y
     return range(top, min(top + pane.scrollable_content_region.height, pane.line_count()))
 
@@ -317,18 +292,13 @@ def rows_in_view(pane: LineView) -> range:
 
 
 class CursorView(LineView):
-    """Lines with a cursor, which keys and clicks move; a second click opens the selected row. A subclass
-    implements `draw_row` and `choose`."""
+    """Lines with a cursor, which keys and clicks move; a second click opens the selected row."""
 
     open_action = "open"
-    """The action that enter runs on the selected row."""
 
     cursor = var(0)
-    """The index of the selected row."""
     _clicked = -1
-    """The row that was clicked last."""
     is_lit = reactive(True)
-    """Whether the selected row is marked."""
 
     def draw(self, y: int, width: int) -> Strip:
         """Return one row after a column for its mark; the selected row is marked and highlighted."""
@@ -344,11 +314,9 @@ class CursorView(LineView):
         return False
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row, at most about `width` columns wide."""
         raise NotImplementedError
 
     def choose(self, row: int) -> None:
-        """Select a row; an index out of range selects the nearest row."""
         raise NotImplementedError
 
     def bring_into_view(self, row: int) -> None:
@@ -370,15 +338,12 @@ class CursorView(LineView):
                 await self.run_action(self.open_action)
 
     def action_move(self, lines: int) -> None:
-        """Move the cursor by a number of rows."""
         self.choose(self.cursor + lines)
 
     def action_top(self) -> None:
-        """Select the first row."""
         self.choose(0)
 
     def action_bottom(self) -> None:
-        """Select the last row."""
         self.choose(self.line_count() - 1)
 
 
@@ -391,36 +356,31 @@ class RowView(CursorView):
     open_action = "screen.open"
 
     def on_mount(self) -> None:
-        """Start at the top."""
         self.following = False
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row in its styles; blank if the rows have become fewer since the last frame."""
+        """Return one row; blank if the rows have become fewer since the last frame."""
         return self.strip_of(self.row(y, width)) if y < self.line_count() else Strip.blank(width)
 
     def row(self, y: int, width: int) -> Spans:
-        """Return the pieces of one row."""
         raise NotImplementedError
 
     def choose(self, row: int) -> None:
-        """Select a row and make it visible."""
         self.cursor = max(0, min(row, self.line_count() - 1))
         self.bring_into_view(self.cursor)
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Redraw the rows that the cursor left and entered."""
         self.refresh_line(old)
         self.refresh_line(new)
 
     def at_end(self) -> bool:
-        """Return False: the end is never followed, because new rows appear at the top or sorted by name."""
+        """The end is never followed, because new rows appear at the top or sorted by name."""
         return False
 
     def show_below(self) -> None:
         """Do nothing: new rows are not counted."""
 
     def action_move_page(self, pages: float) -> None:
-        """Move the cursor by a number of pages."""
         self.choose(self.cursor + round(pages * max(self.scrollable_content_region.height, 2)))
 
 
@@ -429,8 +389,6 @@ class RowView(CursorView):
 
 @dataclass
 class PaneWanted(Message):
-    """Posted when a pane should get the focus."""
-
     pane: str
 
 
@@ -441,29 +399,24 @@ LEAST_HEIGHT = 10
 
 
 class HeadedView(CursorView):
-    """Rows with a cursor under a heading; the stylesheet reserves its row, except with the class `-low`. A
-    subclass implements `heading`."""
+    """Rows with a cursor under a heading; the stylesheet reserves its row, except with the class `-low`."""
 
     _heading: Spans | None = None
 
     def heading(self, width: int) -> Spans:
-        """Return the heading for rows of `width` columns."""
         raise NotImplementedError
 
     @property
     def fitting_height(self) -> int:
-        """The number of rows that the lines take with their border and heading."""
         return super().fitting_height + 1
 
     def on_resize(self) -> None:
-        """Show the heading if there is room for it; keep the end visible."""
         height = self.outer_size.height
         has_room = self.is_fitted and self.fitting_height <= height
         self.set_class(height < LEAST_HEIGHT and not has_room, "-low")
         super().on_resize()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw rows of the pane, the heading among them after the column of the selected row's mark."""
         strips = super().render_lines(crop)
         width = self.scrollable_content_region.width
         heading = self.heading(width - 1)

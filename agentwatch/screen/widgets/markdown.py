@@ -54,8 +54,6 @@ _STYLES = {
 
 
 class MarkdownRenderer:
-    """Renders blocks of Markdown in the styles of a pane."""
-
     def __init__(self, line_style: Callable[[str], Style], code_theme: str) -> None:
         styles = {name: line_style(style) for name, style in _STYLES.items()}
         self._console = Console(
@@ -69,7 +67,6 @@ class MarkdownRenderer:
         self._code_theme = code_theme
 
     def text(self, source: SafeText, width: int, style: Style | None = None) -> list[Strip]:
-        """Return plain text, wrapped to `width` columns."""
         lines = (piece for line in source.split("\n") for piece in wrapped(SafeText(line), max(width, 1)))
         return [LightStrip([Segment(line, style)], columns(line)) for line in lines]
 
@@ -127,7 +124,8 @@ class MarkdownRenderer:
 
 
 def split_blocks(source: str) -> list[tuple[int, int, bool]]:
-    """Cut Markdown into blocks that can be rendered one by one.
+    """Yield (start, end, is a fence) for blocks that can be rendered one by one; the last may change as the
+    source grows.
 
     A fence at the margin is a block of its own. Any other block ends at a blank line that is followed by a
     line at the margin; an indented line continues a list. A line opens a fence only if it is complete,
@@ -135,9 +133,7 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
 
     A growing block is rendered at each tick, which takes 2 ms for 1,024 characters. Therefore a block that is
     longer also ends at a newline at which no markup is cut in two. A line without a newline is cut at a blank
-    when the block exceeds 4,096 characters. The source is not yet safe text: the blocks are made safe one by
-    one. Yield (start, end, whether it is a fence) for each block; the last one may still change while the
-    source grows.
+    when the block exceeds 4,096 characters. The source is not yet safe text: the blocks are.
     """
     blocks: list[tuple[int, int, bool]] = []
     start = position = 0
@@ -176,9 +172,8 @@ def split_blocks(source: str) -> list[tuple[int, int, bool]]:
 
 
 def split_lines(source: str) -> list[tuple[int, int, bool]]:
-    """Cut plain text at line ends into blocks of at most 4,096 characters; a longer line is cut at a blank.
-    Yield (start, end, False) for each block, like `split_blocks`; a newline between two blocks is in
-    neither."""
+    """Yield (start, end, False) for blocks of at most 4,096 characters that end at line ends, a longer line
+    at a blank; a newline between two blocks is in neither."""
     blocks: list[tuple[int, int, bool]] = []
     start = 0
     while len(source) - start > _MOST_CHARACTERS:

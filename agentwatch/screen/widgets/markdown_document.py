@@ -32,8 +32,8 @@ _EMPTY = _Markdown("", hyperlinks=False)
 
 
 def markdown_document(source: SafeText) -> Markdown:
-    """Return Markdown parsed by a shared parser; its links cannot be clicked. rich creates a parser for each
-    document: 0.3 MB of patterns in a reference cycle. 45 of them were alive."""
+    """Return Markdown parsed by a shared parser; its links cannot be clicked. rich creates one for each
+    document, 0.3 MB of patterns in a reference cycle, and 45 of them were alive."""
     document = copy(_EMPTY)
     document.markup, document.parsed = source, _PARSER.parse(source)
     return document

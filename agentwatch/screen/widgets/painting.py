@@ -32,8 +32,7 @@ CHOSEN_MARK = "▐"
 
 
 def marked(strip: Strip, start: int, end: int, mark: Style) -> Strip:
-    """Return a line with a style laid over a range of its characters. `start` and `end` are indexes of
-    characters; an `end` of -1 is the end of the line."""
+    """Return a line with a style over its characters `start` to `end`; -1 is the end of the line."""
     text = strip.text
     left = Strip([Segment(text[:start])]).cell_length
     right = strip.cell_length if end == -1 else Strip([Segment(text[:end])]).cell_length
@@ -48,12 +47,10 @@ def chosen_row(strip: Strip, pane: LineView, width: int, mark: str = CHOSEN_MARK
 
 
 def mark_strip(pane: LineView, style: str, mark: str = CHOSEN_MARK) -> Strip:
-    """Return the mark before a row, in the style with this name."""
     return Strip([Segment(mark, pane.line_style(style))])
 
 
 def laid_over(strip: Strip, style: Style, width: int) -> Strip:
-    """Return a line cropped or padded to `width` columns, with a style laid over all of it."""
     return Strip(
         [Segment(piece.text, (piece.style or style) + style) for piece in strip.adjust_cell_length(width)]
     )
@@ -64,48 +61,40 @@ _MOST_KEPT = 256
 
 
 class _Painted(NamedTuple):
-    """A line, and the row composed from it."""
-
     line: Strip
     row: Strip
 
 
 class LinePainter:
-    """Composes the lines of a pane into rows, and caches the rows."""
-
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
         self.is_off = is_stock()
-        """Whether Textual composes the rows of the pane instead."""
         self._kept: dict[int, _Painted] = {}
         self._doubtful: set[int] = set()
-        """The numbers of the rows whose lines may have changed; they are compared before they are drawn."""
+        """They are compared before they are drawn."""
         self._stable: set[int] = set()
-        """The numbers of the rows whose lines stay the same until they are forgotten."""
+        """They stay the same until they are forgotten."""
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
         self._gutter = self._width = 0
-        """The columns of a row before its line, and those of the line."""
         self._bar = self._border = Strip.blank(0)
         self._base = Style()
         self._background = Color(0, 0, 0)
         self._filters: Sequence[LineFilter] = ()
 
     def forget(self) -> None:
-        """Clear the cache."""
         self._kept.clear()
         self._doubtful.clear()
         self._stable.clear()
 
     def forget_from(self, line: int) -> None:
-        """Draw the lines from number `line` on again; their rows are composed again only if they differ. The
-        first lines of a paragraph stay the same while it grows."""
+        """Draw the lines from number `line` on again; rows are composed again only if they differ: the first
+        lines of a paragraph stay the same while it grows."""
         doubtful = [number for number in self._kept if number >= line]
         self._doubtful.update(doubtful)
         self._stable.difference_update(doubtful)
 
     def refresh(self) -> None:
-        """Redraw the visible lines, without the borders above and below them."""
         pane = self._pane
         pane.refresh(Region(-pane.styles.gutter.left, 0, pane.region.width, pane.size.height))
 
@@ -136,7 +125,6 @@ class LinePainter:
         return strip if span is None else marked(strip, *span, self._pane.line_style("selected"))
 
     def framed(self, line: Strip) -> Strip:
-        """Return a line as a row of the pane's full width."""
         self._take_styles(self._pane.scrollable_content_region)
         return self._row(line)
 
@@ -197,14 +185,14 @@ class LinePainter:
 
 
 class LineStyles:
-    """Returns the style with a given name: `muted` is `line--muted` in the stylesheet."""
+    """The style with a given name: `muted` is `line--muted` in the stylesheet."""
 
     def __init__(self, pane: Widget) -> None:
         self._pane = pane
         self._styles: dict[str, Style] = {}
 
     def __call__(self, name: str) -> Style:
-        """Return the style with a given name; it sets only the colours that the stylesheet sets for it."""
+        """Return a style that sets only the colours that the stylesheet sets for it."""
         style = self._styles.get(name)
         if style is None:
             named, blended = component_style(self._pane, f"line--{name}")
@@ -216,5 +204,4 @@ class LineStyles:
         return style
 
     def forget(self) -> None:
-        """Discard all cached styles, so that they are read from the stylesheet again."""
         self._styles.clear()

@@ -27,7 +27,7 @@ _CHUNK = 64
 _BEFORE = 32
 """Lines above a chunk that are lexed with it, to recognise what began there, such as a docstring."""
 _MOST_COLOURED = 1 << 14
-"""Larger chunks, in characters, stay plain: a page of a minified file would take half a second."""
+"""Larger chunks stay plain: a page of a minified file would take half a second."""
 _KEPT_CHUNKS = 32
 _LEAST_CONTRAST = 4.5
 """Minimum contrast ratio (WCAG 2.2, 1.4.3). Pygments themes assume a white or a black background."""
@@ -42,9 +42,8 @@ class CodeStyle(NamedTuple):
     name: str
     theme: str
     ground: Style
-    """The colours of the pane."""
     redraw: Callable[[], object] | None = None
-    """Redraws the pane, from a thread that loads the language. None loads it at once."""
+    """From a thread that loads the language; None loads it at once."""
 
 
 def code_theme(theme: Theme) -> str:
@@ -56,8 +55,7 @@ def code_theme(theme: Theme) -> str:
 
 
 class SyntaxColours:
-    """The syntax colours of lines of code. `passages` splits a range of lines into texts that are lexed
-    separately; a line that is in two texts gets its colours from the last one."""
+    """The syntax colours of lines of code; a line that is in two texts gets its colours from the last one."""
 
     def __init__(
         self, lines: Sequence[SafeText], code: CodeStyle, passages: Passages = lambda window: [window]
@@ -73,7 +71,6 @@ class SyntaxColours:
 
     @property
     def is_known(self) -> bool:
-        """Whether the language is known, and loaded."""
         if self._theme is None:
             ending = self._code.name.rpartition(".")[2]
             if self._code.redraw is not None and not _language(ending).has_loaded(self._code):
@@ -84,8 +81,7 @@ class SyntaxColours:
         return self._lexer is not None
 
     def runs(self, number: int, tint: Style | None = None) -> list[Run]:
-        """Return the colours of a line, adjusted so that they are readable. `tint` is the background that is
-        laid over that of the pane, as in a diff."""
+        """Return the colours of a line, readable on `tint`, a background laid over that of the pane."""
         if not self.is_known:
             return []
         chunk = self._chunks.get(number // _CHUNK)
@@ -95,7 +91,6 @@ class SyntaxColours:
         return [(start, end, legible(own, ground)) for start, end, own in chunk.get(number, [])]
 
     def _coloured(self, first: int) -> dict[int, list[Run]]:
-        """Return the colours of the lines of a chunk, by line number."""
         last = min(first + _CHUNK, len(self._lines))
         before = max(first - _BEFORE, 0)
         while before < first and sum(map(len, self._lines[before:last])) > _MOST_COLOURED:
@@ -146,7 +141,7 @@ def legible(text: Style, ground: Style) -> Style:
 
 
 def _contrast(one: Color, other: Color) -> float:
-    """Return the contrast of two colours, 1 to 21, as WCAG 2.2 defines it."""
+    """From 1 to 21, as WCAG 2.2 defines it."""
     dark, light = sorted((_luminance(one), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
@@ -191,17 +186,16 @@ def _language(_ending: str) -> _Language:
 
 
 def _lexer_for(name: str) -> Any:
-    """Return a Pygments lexer for a file name; None for an unknown kind of file."""
     lexer = _lexer_class(name.replace("\\", "/").rpartition("/")[2])
     return None if lexer is None else lexer(stripnl=False, ensurenl=False)
 
 
 @lru_cache(256)
 def _lexer_class(name: str) -> Any:
-    """Return the Pygments lexer for the last part of a file name, as `find_lexer_class_for_filename` does.
+    """Return the Pygments lexer for the last part of a file name.
 
-    That function compiles 850 patterns and searches all installed packages for plug-ins, which takes 110 ms
-    at the first name. No frame is drawn meanwhile.
+    `find_lexer_class_for_filename` compiles 850 patterns and searches all installed packages for plug-ins,
+    which takes 110 ms at the first name. No frame is drawn meanwhile.
     """
     from pygments.lexers import find_lexer_class  # type: ignore[import-untyped]
 
@@ -218,7 +212,6 @@ def _lexer_class(name: str) -> Any:
 
 @lru_cache(1)
 def _languages() -> tuple[dict[str, list[str]], list[str]]:
-    """Return the names of the lexers by pattern, and the patterns that are neither a name nor an ending."""
     from pygments.lexers import get_all_lexers
 
     found: dict[str, list[str]] = {}
