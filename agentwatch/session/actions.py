@@ -1,8 +1,5 @@
-"""Formats a call as one line: in the text format, and as the screen shows it.
-
-A line consists of the phrase, the target and the outcome in brackets. It is safe text. Example:
-`Ran terminal command pytest -q (failed: exit 1)`. The screen says in the present tense what runs.
-"""
+"""Formats a call as one line of safe text: phrase, target, and the outcome in brackets. The screen says
+in the present tense what runs."""
 
 from __future__ import annotations
 
@@ -57,7 +54,6 @@ def action(call: Call, shown: SafeText | None = None) -> SafeText:
 
 
 def action_pieces(call: Call) -> list[Piece]:
-    """Return a call as a line of the text format, in pieces: the outcome has its style."""
     line, note = action(call), outcome_note(call)
     if not note:
         return [(line, "")]
@@ -66,7 +62,6 @@ def action_pieces(call: Call) -> list[Piece]:
 
 
 def styled_action(call: Call) -> SafeText:
-    """Return a call as a line of the text format, with the style of its outcome."""
     return styled(*action_pieces(call))
 
 
@@ -94,12 +89,10 @@ _FORMS = {
 
 
 def shown_action(call: Call, waits: str = "") -> SafeText:
-    """Return a call as the screen shows it.
+    """Return a call as the screen shows it: `Wants to run rm -rf build (waits for your permission)`.
 
-    Examples: `Edited file src/app.py (+3 −1)`, `Running pytest -q`,
-    `Wants to run rm -rf build (waits for your permission)`. A phrase of a plugin with an unknown first word
-    stays as it is: `Moved file a.py (running)`. `waits` is what the call waits for, if it waits for the user:
-    `waits for your permission`.
+    A phrase of a plugin with an unknown first word stays as it is: `Moved file a.py (running)`. `waits`
+    is what the call waits for, if it waits for the user: `waits for your permission`.
     """
     note = waits or shown_note(call)
     words = [safe_line(call.phrase)]
@@ -131,7 +124,6 @@ def brief_action(call: Call) -> SafeText:
 
 
 def target(call: Call) -> SafeText:
-    """Return the target of a call as one line of at most 200 columns; empty if unknown."""
     text = call.target or ""
     if call.kind is ToolKind.EXECUTE and ("\n" in text or len(text) > _MOST_TARGET_CHARACTERS):
         return _command_line(text)
@@ -204,14 +196,12 @@ def count_words(counts: Mapping[Outcome, int]) -> list[SafeText]:
 
 
 def ended_ms(call: Call) -> int | None:
-    """Return when a call ended, in milliseconds since the epoch; None if unknown. The agent's timestamp is
-    preferred to the arrival time of the line."""
+    """Return when a call ended; None if unknown. The agent's time is preferred to the arrival of the line."""
     return call.ended.seen_ms if call.ended_ms is None and call.ended is not None else call.ended_ms
 
 
 def change_size(call: Call, minus: str = "-") -> str | None:
-    """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown. `minus`
-    is the sign of the removed lines."""
+    """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown."""
     return line_counts(call.lines_added, call.lines_removed, minus) or None
 
 

@@ -12,7 +12,6 @@ class AgentFacts(NamedTuple):
     pid: int | None = None
     """None once the process has ended."""
     started_ms: int | None = None
-    """The time of its start, in milliseconds since the epoch."""
     exit_code: int | None = None
     """128 + n if signal n ended the process; None while it runs."""
     stderr: str | None = None

@@ -37,7 +37,6 @@ class ContentBlock(NamedTuple):
 
     text: str
     first_line: int = 1
-    """The line number of the first line, counted from 1."""
 
 
 class MarkdownBlock(NamedTuple):
@@ -68,7 +67,6 @@ class ChangeBlock(NamedTuple):
     before: str | None = None
     """The whole content before the change; None if the line does not contain it."""
     after: str | None = None
-    """The whole content after the change; None if the line does not contain it."""
 
 
 class FilesBlock(NamedTuple):

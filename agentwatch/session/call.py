@@ -28,7 +28,6 @@ _MOST_MEMBERS = 256
 
 
 def bounded(text: str | None, most: int = _MOST_CHARACTERS) -> str | None:
-    """Return a text of at most `most` characters; a longer one is cut and ends in `…`."""
     if text is None or len(text) <= most:
         return text
     return f"{text[: most - 1]}…"
@@ -80,16 +79,11 @@ class Place(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """The times of several lines that are applied at once."""
-
     first_ms: int
-    """The time of the first line, in milliseconds since the epoch."""
     longest_gap_ms: int
-    """The longest time between two of the lines."""
     offsets: Sequence[int] = ()
     """The offset of each line after the first that has another time than the line before it."""
     times_ms: Sequence[int] = ()
-    """The times of those lines."""
 
 
 CallKey = tuple[int, str | None, str]
@@ -97,7 +91,6 @@ CallKey = tuple[int, str | None, str]
 
 
 def call_key(run: int, event: ToolStarted | ToolProgress | ToolEnded) -> CallKey:
-    """Return the key of the call that a line of a run starts, continues or ends."""
     session_id, call_id = event.session_id, event.call_id
     if session_id and len(session_id) > MOST_ID_CHARACTERS:  # asked here, as each call asks three times
         session_id = bounded_id(session_id)
@@ -223,9 +216,7 @@ has thousands."""
 _MOST_RECENT = 1024
 """The number of calls last unpacked that stay unpacked: code that visits all calls reads each six times."""
 _LEAST_HELD = 1024
-"""Dead weak references are removed only when at least this many references are held."""
 _MOST_LATE = 1000
-"""The number of late lines whose effect can be taken back."""
 _LENGTH_BITS = 24
 """A packed call has at most 16 MiB: each of its texts has at most 4,096 characters."""
 _VERSION = 2
@@ -236,35 +227,28 @@ _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
 class LateChange(NamedTuple):
-    """A call that had ended, and the offset of the line that started it or corrected its outcome."""
-
     offset: int
     call: Call
     """The call in its state before that line."""
 
 
 class Calls(Sequence[Call]):
-    """The calls, in the order in which they first appeared. A settled call takes 750 bytes of memory unpacked
-    and 16 bytes packed. Unpacking it takes 2 µs. While code outside holds a call, every access returns that
-    same object."""
+    """The calls, in the order in which they first appeared. A settled call takes 750 bytes of memory
+    unpacked and 16 bytes packed. While code outside holds a call, every access returns that same object."""
 
     def __init__(self) -> None:
         self.most_settled = _MOST_SETTLED
-        """The number of the newest settled calls that stay unpacked."""
         self._spill = Spill()
         self._places = Numbers("Q", self._spill)
         """The place and length of each packed call; 0 for the others."""
         self._unpacked: dict[int, Call] = {}
         """By number: the calls that are not settled, and the newest that are."""
         self._settled: deque[tuple[int, int]] = deque()
-        """The number of each unpacked settled call, and the length of its texts."""
         self._settled_characters = 0
         self._held: dict[int, ref[Call]] = {}
-        """By number: packed calls that code outside may still hold."""
         self._recent: deque[Call] = deque(maxlen=_MOST_RECENT)
         self._most_held = _LEAST_HELD
         self.ids = CallIds()
-        """The calls of all runs, by their ids."""
         self.late: list[LateChange] = []
         """The calls that a line changed after their end: it started them, or corrected their outcome."""
         self.corrected: dict[int, Call] = {}
@@ -283,7 +267,6 @@ class Calls(Sequence[Call]):
         return self._unpacked.get(index + 1) or self._at(range(len(self))[index])
 
     def find(self, run: int, session_id: str | None, call_id: str) -> Call | None:
-        """Return the call of a run with this id; None if the run has no such call yet."""
         numbers = self.ids.numbers(run, session_id, call_id)
         if not numbers:
             return None
@@ -294,7 +277,6 @@ class Calls(Sequence[Call]):
         return None
 
     def add(self, call: Call, session_id: str | None = None) -> None:
-        """Append a call. Its number must be the present length plus one."""
         self.ids.add(call.run, session_id, call.call_id, call.number)
         self._places.append(0)
         self._unpacked[call.number] = call
@@ -337,7 +319,6 @@ class Calls(Sequence[Call]):
         return self.corrected.get(call.number, call) if self.corrected else call
 
     def changed(self, call: Call) -> None:
-        """Store the new state of a call that was changed, even if it was already packed."""
         if call.number not in self._unpacked:
             self.settle(call)
 
@@ -371,8 +352,6 @@ class Calls(Sequence[Call]):
 
 
 class CallOrder(Sequence[Call]):
-    """A selection of the calls in its own order. Each call is unpacked when it is accessed."""
-
     def __init__(self, calls: Sequence[Call], indices: Iterable[int] = ()) -> None:
         self._calls = calls
         self._indices = array("I", indices)
@@ -412,7 +391,6 @@ class EndedCalls(Sequence[Call]):
         return self._calls[self._indices[range(len(self))[index]]]
 
     def prefix(self, calls: Sequence[Call], count: int) -> EndedCalls:
-        """Return the first `count` calls as those of an earlier session."""
         return EndedCalls(calls, self._indices.prefix(count))
 
     def indices(self, start: int, end: int) -> list[int]:
@@ -420,7 +398,6 @@ class EndedCalls(Sequence[Call]):
         return self._indices.part(start, min(end, len(self))).tolist()
 
     def append(self, call: Call) -> None:
-        """Append a call."""
         self._indices.append(call.number - 1)
 
 

@@ -66,7 +66,6 @@ class LineCounts:
         return self.events + self.malformed + self.unknown
 
     def count_odd(self, event: Malformed | Unknown, place: Place, physical_lines: int) -> None:
-        """Count a malformed or unknown line, to which several physical lines were joined."""
         if isinstance(event, Malformed):
             if not self.total:
                 self.first_text = event.text
@@ -92,19 +91,15 @@ class UsageCounts:
     """The token counts of one run, or of several."""
 
     before: Tokens = _NOTHING
-    """The counts of the runs before the present one."""
     earlier: Tokens = _NOTHING
-    """The counts of the turns before the present one."""
     turn: Tokens = _NOTHING
 
     @property
     def tokens(self) -> Tokens:
-        """The counts of the run, and its context."""
         return _sum(self.earlier, self.turn)
 
     @property
     def total(self) -> Tokens:
-        """The counts of all runs."""
         return _sum(self.before, self.tokens)
 
     def begin_run(self) -> None:
@@ -116,7 +111,6 @@ class UsageCounts:
         self.earlier, self.turn = self.tokens, _NOTHING
 
     def add(self, event: Usage) -> None:
-        """Add a count, or replace the one that it continues."""
         if event.scope is UsageScope.REQUEST:
             self.turn = _sum(self.turn, event.tokens)
         elif event.scope is UsageScope.TURN:
@@ -129,7 +123,6 @@ class Use(NamedTuple):
     """What the price of tokens depends on."""
 
     model: str | None
-    """The model that answered; None if it is unknown."""
     at_ms: int | None
     """When the span of time began in which they were counted, in milliseconds since the epoch."""
     size: int
@@ -155,12 +148,10 @@ class Uses:
     model: str | None = None
     """The model of the run, for tokens that name none; None if it is unknown."""
     requests: dict[str, tuple[Use, Tokens]] = field(default_factory=dict)
-    """By the id of the request."""
     others: dict[Use, Tokens] = field(default_factory=dict)
     """The tokens without an id, or of which the id does not matter."""
 
     def count(self, counts: UsageCounts, event: Usage, seen_ms: int | None) -> None:
-        """Add a count here and to the counts of the run. The line arrived at `seen_ms`, since the epoch."""
         before = None if event.scope is UsageScope.REQUEST else counts.tokens
         counts.add(event)
         self._add(event, event.tokens if before is None else less(counts.tokens, before), seen_ms)
@@ -202,7 +193,6 @@ def less(total: Tokens, part: Tokens) -> Tokens:
 
 
 def added(counts: Iterable[Tokens]) -> Tokens:
-    """Return the sums of counts, and the context of the last."""
     return reduce(_sum, counts, _NOTHING)
 
 
@@ -237,7 +227,6 @@ def _less(total: _Number | None, part: _Number | None) -> _Number | None:
 
 
 def _latest(first: Tokens, second: Tokens) -> Tokens:
-    """Return the second counts; where one is unknown, the first."""
     return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})
 
 

@@ -13,8 +13,6 @@ _FULL = 100
 
 
 class Reported(NamedTuple):
-    """A window of a limit, as it was reported last."""
-
     name: str
     """Its length, and the model if it counts only one: `5h`, `7d`, `7d opus`."""
     used_percent: float | None
@@ -31,20 +29,17 @@ class KnownLimits(NamedTuple):
     """What is known about the limits of a session's account."""
 
     windows: tuple[Reported, ...] = ()
-    """At most 8, the one that was reported first at the beginning."""
     is_refused: bool = False
     """Whether a limit has refused the last request, and no turn or call has begun since."""
     until_ms: int | None = None
     """When that limit ends; None if the agent does not say it."""
 
     def waits(self, now_ms: int | None) -> bool:
-        """Return whether the agent can do nothing at a time but wait for a limit."""
         if not self.is_refused or now_ms is None:
             return False
         return self.until_ms is None or self.until_ms > now_ms
 
     def words(self, now_ms: int) -> str:
-        """Return that the agent waits: `waits for the limit until 14:00`."""
         if self.until_ms is None:
             return WAITS_FOR_LIMIT
         from agentwatch.text.times import coming  # 3 ms, which a printed session seldom needs

@@ -58,13 +58,11 @@ from agentwatch.text.amounts import plural
 
 
 def format_detected(session: Session, event: FormatDetected, _place: Place) -> None:
-    """Set the format and the agent."""
     session.format, session.traits = event.format, event.traits
     session.agent_name = event.agent or event.format
 
 
 def run_started(session: Session, event: RunStarted, place: Place) -> None:
-    """Close the last run, and begin another."""
     close_run(session)
     session.lines.last_text = session.last_error = ""
     if session.limits.is_refused:
@@ -76,7 +74,6 @@ def run_started(session: Session, event: RunStarted, place: Place) -> None:
 
 
 def run_info(session: Session, event: RunInfo, place: Place) -> None:
-    """Add facts to the current run."""
     current_run(session, place).describe(event)
     session.agent_name = bounded(event.agent_name) or session.agent_name
     if event.repeats_history is not None:
@@ -87,7 +84,6 @@ def run_info(session: Session, event: RunInfo, place: Place) -> None:
 
 
 def turn_started(session: Session, event: TurnStarted, place: Place) -> None:
-    """Begin a turn, which continues a run that had ended."""
     _begin_turn(session, place, is_prompted=event.is_prompted)
     session.last_error = ""
 
@@ -113,7 +109,6 @@ def rewound(session: Session, event: Rewound, place: Place) -> None:
 
 
 def usage(session: Session, event: Usage, place: Place) -> None:
-    """Add a token count to the current run."""
     run = current_run(session, place)
     if session.uses is None:
         run.usage_counts.add(event)
@@ -154,12 +149,10 @@ def _begin_turn(session: Session, place: Place, *, is_prompted: bool = True) -> 
 
 
 def _continues(session: Session) -> None:
-    """Note that no limit refuses requests any more, because the agent is at work."""
     session.limits = session.limits._replace(is_refused=False)
 
 
 def settle(session: Session, call: Call) -> None:
-    """Add a call to those that have ended, or that can no longer end."""
     session.ended_calls.append(call)
     session.calls.settle(call)
 
@@ -211,7 +204,6 @@ _MOST_PATHS = 100
 
 
 def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
-    """Add a call, or describe one that is open."""
     if event.kind is ToolKind.EXECUTE:
         session.has_commands = True
     if not session.runs:
@@ -241,7 +233,6 @@ def tool_started(session: Session, event: ToolStarted, place: Place) -> None:
 
 
 def tool_progress(session: Session, event: ToolProgress, _place: Place) -> None:
-    """Keep the end of the output of an open call."""
     call = session.open_calls.get(call_key(len(session.runs), event))
     if call is not None and event.output is not None:
         before = "" if event.is_whole else call.output or ""
@@ -272,12 +263,10 @@ def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
 
 
 def plan(session: Session, event: Plan, _place: Place) -> None:
-    """Update the to-do list."""
     session.plan = planned(session.plan, event)
 
 
 def permission(session: Session, event: Permission, place: Place) -> None:
-    """Keep a question until it is answered, and note its answer."""
     if not event.is_automatic:
         current_run(session, place).name()
     session.asked.update(event, place, len(session.runs), len(session.ended_calls))
@@ -373,7 +362,6 @@ def retry(session: Session, event: Retry, place: Place) -> None:
 
 
 def compaction(session: Session, event: Compaction, place: Place) -> None:
-    """Note that the conversation is being shortened, or was."""
     session.compacting = None if event.is_over else (event, place)
     if event.is_over:
         counts = (event.tokens_before, event.tokens_after)
@@ -382,23 +370,19 @@ def compaction(session: Session, event: Compaction, place: Place) -> None:
 
 
 def limits(session: Session, event: Limits, place: Place) -> None:
-    """Keep how full the windows of the usage limit are, and whether a request was refused."""
     session.limits = with_report(session.limits, event, place.seen_ms)
 
 
 def unknown(session: Session, event: Unknown, _place: Place) -> None:
-    """Note what this version does not know, once."""
     session.notices.unknown(f"unknown: {event.what}")
 
 
 def oversize(session: Session, event: Oversize, _place: Place) -> None:
-    """Note a line that is too large."""
     session.lines.oversize += 1
     session.transcript.note(f"line of {event.size} bytes: only its start and end were read")
 
 
 def malformed(session: Session, event: Malformed, _place: Place) -> None:
-    """Note a line that is not an event."""
     session.notices.malformed(f"not an event ({event.reason}): {event.text}")
 
 
@@ -432,13 +416,11 @@ def text(session: Session, event: Text, place: Place) -> None:
 
 
 def text_ended(session: Session, event: TextEnded, _place: Place) -> None:
-    """Close the open text of a channel."""
     parent = None if event.parent_call is None else parent_of(session, event.parent_call)
     session.transcript.end_text(event.channel, event.at_ms, parent)
 
 
 def text_retracted(session: Session, event: TextRetracted, place: Place) -> None:
-    """Remove the last texts from the answer of the run."""
     session.transcript.end_text(Channel.ANSWER, None)
     current_run(session, place).answer.retract(event.characters)
     session.transcript.note("the agent replaced the text above")
@@ -491,7 +473,6 @@ def apply_line(
 
 
 def close_session(session: Session) -> None:
-    """Apply the end of the stream."""
     close_run(session)
     session.is_closed = True
 

@@ -1,8 +1,5 @@
-"""The rules of turns, questions, retries and calls, which a session and the digest of a list both follow.
-
-The two keep different data: a session all of a recording, a digest 2 KB of a file's head and tail. What an
-event means is decided here, once.
-"""
+"""The rules of turns, questions and calls, which a session and the digest of a list both follow: the two
+keep different data, a session all of a recording, a digest 2 KB of a file's head and tail."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ from agentwatch.session.events import (
 from agentwatch.text.amounts import one_line
 
 BAD_OUTCOMES = (Outcome.FAILED, Outcome.REJECTED)
-"""The outcomes of a call that count as failed."""
 DONE_ENTRIES = (PlanStatus.COMPLETED, PlanStatus.CANCELLED)
 """The states of a to-do entry on which no work is left."""
 
@@ -32,8 +28,6 @@ _MOST_ENTRIES = 10_000
 
 
 class OfCall(Protocol):
-    """A question that may be about a call."""
-
     @property
     def call_id(self) -> str | None:
         """The call; None for a question about none."""
@@ -71,12 +65,10 @@ def retry_words(event: Retry, message: str) -> str:
 
 
 def question_key(event: Permission) -> str:
-    """Return the key by which an answer finds its question."""
     return event.key or event.call_id or event.subject
 
 
 def asks_user(event: Permission) -> bool:
-    """Return whether an event is a question that a person must answer."""
     return event.answer is None and not event.is_automatic
 
 
@@ -86,7 +78,6 @@ def answered_at_ms(event: Permission, asked_ms: int | None) -> int | None:
 
 
 def question_words(event: Permission) -> str:
-    """Return what a question asks for: the tool and its target, in one line."""
     return f"{event.subject} {one_line(event.target)}" if event.target else event.subject
 
 
@@ -98,13 +89,11 @@ def add_question(questions: dict[str, _Question], key: str, question: _Question,
 
 
 def end_call(questions: dict[str, _Question], call_id: str) -> dict[str, _Question]:
-    """Return the questions that stay open when a call ends: those about it need no answer any more."""
     return {key: each for key, each in questions.items() if each.call_id != call_id}
 
 
 def planned(before: tuple[PlanEntry, ...], event: Plan) -> tuple[PlanEntry, ...]:
-    """Return the to-do list after an event: the event's entries, merged into `before` if it is an update.
-    Entries with the same text are the same entry."""
+    """Return the to-do list after an event. Entries with the same text are the same entry."""
     by_text = {entry.text: entry for entry in (*(before if event.is_update else ()), *event.entries)}
     return tuple(islice(by_text.values(), _MOST_ENTRIES))
 
@@ -114,13 +103,10 @@ _MOST_SAID = 10_000
 
 
 class Question(NamedTuple):
-    """A question that is open."""
-
     words: str
     """What is asked for: `Bash rm -rf build`."""
     call_id: str | None
     place: Place
-    """Where the question is in the recording."""
     at_ms: int | None
     """When it was asked, in agent time; None if unknown."""
     until_ms: int | None = None
@@ -131,9 +117,7 @@ class QuestionOrAnswer(NamedTuple):
     """A question or an answer, for the action log."""
 
     ended_calls: int
-    """The number of calls that had ended before."""
     run: int
-    """The number of the run, counted from 1."""
     words: str
     at_ms: int | None
     """The agent's time, or else the arrival time of the line."""
@@ -149,9 +133,7 @@ class OpenQuestions:
         count: int = 0,
     ) -> None:
         self.said = said or []
-        """The questions and their answers, in order; the first 10,000."""
         self.open_questions = open_questions or {}
-        """By key."""
         self.count = count
         """The number of questions that a person had to answer so far, the open ones included."""
 
@@ -160,11 +142,9 @@ class OpenQuestions:
 
     @property
     def oldest(self) -> Question | None:
-        """The question that has been open for the longest time; None if all are answered."""
         return next(iter(self.open_questions.values()), None)
 
     def update(self, event: Permission, place: Place, run: int, ended_calls: int) -> None:
-        """Add a question, or remove the one that is answered. Automatic ones are ignored."""
         key = bounded_id(question_key(event))
         at_ms = place.seen_ms if event.at_ms is None else event.at_ms
         words = ""
@@ -189,7 +169,6 @@ class OpenQuestions:
             self.open_questions = end_call(self.open_questions, call_id)
 
     def clear(self) -> None:
-        """Remove all questions: the run has ended."""
         self.open_questions.clear()
 
 

@@ -69,15 +69,12 @@ class Run:
         """How many of the first turns are a copy of another session's."""
         self._prompt: Content | None = None
         self._earlier_ms: int | None = 0
-        """The duration of the turns before the last one that ended; None if it is unknown."""
 
     def __repr__(self) -> str:
-        """Return the format, the outcome and the number of turns, for a notebook."""
         return f"<Run of {self.format or 'an unknown format'}: {self.outcome}, {plural(self.turns, 'turn')}>"
 
     @classmethod
     def of(cls, event: RunStarted, answer: Answer) -> Run:
-        """Return the run that an init line begins; `answer` is empty."""
         run = cls(answer=answer)
         run.describe(event)
         return run
@@ -157,7 +154,6 @@ class Run:
         return 0 if self.turn_result is None else self.turn_result.length
 
     def result_part(self, start: int, end: int) -> str:
-        """Return the characters from `start` to `end` of the text of the result line."""
         return "" if self.turn_result is None else self.turn_result.part(start, end)
 
     @property
@@ -171,8 +167,7 @@ class Run:
         return self.outcome is not Outcome.RUNNING
 
     def begin_turn(self, number: int, seen_ms: int | None, *, is_prompted: bool = True) -> None:
-        """Begin a turn with the entry of a number; without a prompt as its reason, continue the last one. A
-        run that was over continues."""
+        """Without a prompt as its reason, a turn continues the last one. A run that was over continues."""
         if is_prompted:
             self.turn_starts.append(number)
         self.awaits_prompt = is_prompted
@@ -186,7 +181,6 @@ class Run:
                 self.pauses.append((last.place.seen_ms, seen_ms))
 
     def rewind(self, turns: int) -> None:
-        """Remove the last turns and their texts."""
         self.answer.rewind(self.turn_starts[-turns])
         del self.turn_starts[-turns:]
         self.copied_turns = min(self.copied_turns, self.turns)

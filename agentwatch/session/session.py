@@ -20,8 +20,6 @@ _MOST_MALFORMED = 10_000
 
 
 class Notices:
-    """Appends the notices of unknown events and of malformed lines to a transcript."""
-
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._once: dict[str, int] = {}
@@ -45,7 +43,6 @@ class Notices:
             self._malformed += 1
 
     def counts(self) -> tuple[int, int]:
-        """Return the number of notices of unknown events, and of malformed lines."""
         return self._count, self._malformed
 
     def at(self, transcript: Transcript, counts: tuple[int, int]) -> Notices:
@@ -68,11 +65,9 @@ class Phase(StrEnum):
     """What the session is doing between two lines."""
 
     WAITING = "waiting"
-    """Waiting for the model."""
     THINKING = "thinking"
     WRITING = "writing"
     CALLING = "calling"
-    """At least one call is open."""
     NOTHING = "nothing"
     """The run is over."""
 
@@ -85,7 +80,6 @@ class Rhythm:
         self.began_ms: int | None = None
         """When the present phase began, by arrival time; None before the first line."""
         self.thoughts: deque[int] = deque(maxlen=_KEPT)
-        """The duration of each thinking phase."""
         self.silences = {
             phase: deque[int](maxlen=_KEPT) for phase in (Phase.WAITING, Phase.THINKING, Phase.WRITING)
         }
@@ -94,7 +88,6 @@ class Rhythm:
         self._longest_ms = 0
 
     def update(self, phase: Phase, seen_ms: int) -> None:
-        """Record the phase of the session after a line that arrived at `seen_ms`."""
         if self.began_ms is None:
             self.began_ms = self._last_ms = seen_ms
         self._longest_ms = max(self._longest_ms, seen_ms - self._last_ms)
@@ -108,7 +101,6 @@ class Rhythm:
         self.phase, self.began_ms, self._longest_ms = phase, seen_ms, 0
 
     def update_by_pieces(self, phase: Phase, pieces: Pieces, last_ms: int) -> None:
-        """Record the phase after several lines of the same phase, the last of which arrived at `last_ms`."""
         self.update(phase, pieces.first_ms)
         self._longest_ms = max(self._longest_ms, pieces.longest_gap_ms)
         self._last_ms = last_ms
@@ -255,7 +247,6 @@ class Session:
         return "".join(run.text for run in self.runs)
 
     def __repr__(self) -> str:
-        """Return the agent, the outcome and the number of calls, for a notebook."""
         words = [f"{self.outcome or 'unknown'}", plural(len(self.calls), "call")]
         if failed := self.ended_by_outcome[Outcome.FAILED]:
             words.append(f"{failed} failed")
@@ -270,19 +261,16 @@ def _times(entries: Iterable[Entry]) -> Iterator[int]:
 
 
 def repeated_calls(session: Session) -> int:
-    """Return the number of the first calls that are a copy of another session's history."""
     return len(session.calls) if session.repeats_history else session.copied_calls
 
 
 def own_calls(session: Session) -> int:
-    """Return the number of calls that are not a copy of another session's history."""
     return len(session.calls) - repeated_calls(session)
 
 
 def calls_by_outcome(session: Session) -> dict[Outcome, int]:
-    """Return the number of the session's own calls with each outcome, in the order of `Outcome`. Outcomes
-    without calls are left out. The counts add up to the number of calls, without those that are a copy of
-    another session's."""
+    """Return the number of the session's own calls with each outcome, in the order of `Outcome`, without
+    zeros: not those of a copied history."""
     if session.repeats_history:
         return {}
     ended, copied = session.ended_by_outcome - session.copied_outcomes, session.copied_calls
@@ -306,7 +294,6 @@ class CallChanges:
 
     @property
     def count(self) -> int:
-        """The number of calls that were reported."""
         return self._calls
 
     def skip(self, calls: int) -> None:
@@ -317,9 +304,8 @@ class CallChanges:
         self._run = (len(self._session.runs), self._session.run.ended, self._session.is_closed)
 
     def take(self, most: int) -> list[int]:
-        """Return the indices of the calls that are new or changed since the last call of this method. Each
-        index is returned once. `most` limits new calls, and separately ended ones; the rest follows next
-        time."""
+        """Return the indices of the calls that are new or changed since the last call of this method,
+        each once. `most` limits new calls, and separately ended ones; the rest follows next time."""
         session = self._session
         run = (len(session.runs), session.run.ended, session.is_closed)
         ended = session.ended_calls.indices(self._ended, self._ended + most)

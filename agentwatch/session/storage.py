@@ -21,7 +21,6 @@ class CallIds:
         self._count = 0
 
     def add(self, run: int, session_id: str | None, call_id: str, number: int) -> None:
-        """Add a call; its number is at least 1."""
         self._count += 1
         if 3 * self._count > 2 * len(self._slots):
             old, self._slots = self._slots, _empty(2 * len(self._slots))
@@ -55,10 +54,8 @@ def _empty(slots: int) -> array[int]:
 
 
 _MOST_BYTES = 1 << 20
-"""Bytes that stay in memory before a file is created.
-
-With 8 MiB, the summary takes no less CPU, and a gigabyte on the screen takes 12 MB more.
-"""
+"""Bytes in memory before a file is created. With 8 MiB, the summary takes no less CPU, and a gigabyte on
+the screen takes 12 MB more."""
 _PIECE_BYTES = 1 << 17
 """Bytes that stay in memory after that. A screen has three spills, and larger pieces save no CPU."""
 _AHEAD_BYTES = 1 << 15
@@ -154,28 +151,22 @@ def _nameless_file() -> int:
 
 _CHUNK = 1 << 14
 _MOST_WHOLE = 256
-"""Characters of a complete text that stays a `str`.
-
-Most texts of real sessions are shorter. A longer limit costs too much memory: with 1,024 characters, a
-gigabyte of stream takes 35 MB more.
-"""
+"""Characters of a complete text that stays a `str`: most are shorter. With 1,024, a gigabyte of stream
+takes 35 MB more."""
 
 
 class GrowingText:
-    """A text that a spill stores as UTF-8, in chunks of 16,384 characters. Any part can be read by itself.
+    """A text that a spill stores as UTF-8, in chunks of 16,384 characters; the end stays in memory until
+    it fills a chunk, and all of a complete text of at most 256 characters.
 
-    The end of the text stays in memory until it fills a chunk or the text is complete. A complete text of at
-    most 256 characters stays in memory.
-
-    Python strings would cost more: 4 bytes per character in a text with an emoji, and 60 bytes of overhead
-    per delta. The 65 MB of text in a gigabyte of stream would take over 200 MB.
+    Python strings would cost more: 4 bytes per character in a text with an emoji, and 60 bytes of
+    overhead per delta. The 65 MB of text in a gigabyte of stream would take over 200 MB.
     """
 
     __slots__ = ("_chunks", "_length", "_tail", "_tail_length", "spill")
 
     def __init__(self, spill: Spill, text: str = "") -> None:
         self.spill = spill
-        """Where its chunks are stored."""
         self._chunks = _NO_CHUNKS
         """The place and the length in bytes of each chunk, alternating."""
         self._tail: list[str] | str = []
@@ -194,13 +185,11 @@ class GrowingText:
         return "".join([*map(_decoded, self._read_chunks()), self._joined_tail()])
 
     def utf8(self) -> Iterator[bytes]:
-        """Yield the whole text as UTF-8, one chunk at a time."""
         yield from self._read_chunks()
         if self._tail:
             yield _encoded(self._joined_tail())
 
     def part(self, start: int, end: int | None = None) -> str:
-        """Return the characters from `start` up to `end`, or up to the end of the text."""
         end = self._length if end is None else min(end, self._length)
         packed = self._length - self._tail_length
         parts = []
@@ -213,7 +202,6 @@ class GrowingText:
         return "".join(parts)
 
     def add(self, text: str) -> None:
-        """Append text."""
         assert isinstance(self._tail, list)
         self._tail.append(text)
         self._length += len(text)
@@ -239,7 +227,6 @@ class GrowingText:
 
     @classmethod
     def unpacked(cls, spill: Spill, length: int, chunks: bytes, tail: str) -> GrowingText:
-        """Return the complete text with the values of `packed`; `spill` has its chunks."""
         text = cls(spill)
         text._chunks = array("Q", chunks)
         text._tail, text._tail_length, text._length = tail, len(tail), length
@@ -274,7 +261,6 @@ class TextPrefix:
     __slots__ = ("_length", "_whole")
 
     def __init__(self, whole: Content, length: int) -> None:
-        """Refer to the first `length` characters of `whole`."""
         self._whole = whole
         self._length = length
 
@@ -285,12 +271,10 @@ class TextPrefix:
         return self._whole.part(0, self._length)
 
     def utf8(self) -> Iterator[bytes]:
-        """Yield the text as UTF-8, one chunk at a time."""
         for start in range(0, self._length, _CHUNK):
             yield _encoded(self.part(start, start + _CHUNK))
 
     def part(self, start: int, end: int | None = None) -> str:
-        """Return the characters from `start` up to `end`, or up to the end of the text."""
         return self._whole.part(start, self._length if end is None else min(end, self._length))
 
     def add(self, text: str) -> None:
@@ -306,8 +290,7 @@ _NO_CHUNKS = array("Q")
 
 
 def is_joined(whole: Content, pieces: Iterable[Content]) -> bool:
-    """Return whether a text equals the concatenation of the pieces. At most one chunk of each text is in
-    memory at a time."""
+    """Return whether a text equals the pieces, with at most one chunk of each in memory at a time."""
     rest, left = whole.utf8(), b""
     for data in (data for piece in pieces for data in piece.utf8()):
         while len(left) < len(data):
@@ -345,13 +328,9 @@ class Numbers:
         self.newest = array(code)
         """The numbers after the pages. Code that appends to it directly must call `store` now and then."""
         self._start = 0
-        """The number of numbers in the spill."""
         self._places = array("Q")
-        """The place of each page in the spill."""
         self._pages: dict[int, array[int]] = {}
-        """The pages in memory, in the order in which they were read."""
         self._changed: set[int] = set()
-        """The pages in memory that differ from the spill."""
         self._shared = 0
         """The number of pages whose bytes in the spill another list may read too."""
         self._own: set[int] = set()
@@ -374,7 +353,6 @@ class Numbers:
             self._changed.add(index // PAGE)
 
     def part(self, start: int, end: int) -> array[int]:
-        """Return the numbers from `start` up to `end`."""
         found = array(self._code)
         while start < min(end, self._start):
             first = start - start % PAGE
@@ -385,7 +363,6 @@ class Numbers:
         return found
 
     def append(self, number: int) -> None:
-        """Append a number."""
         newest = self.newest
         newest.append(number)
         if len(newest) >= 2 * PAGE:
@@ -399,7 +376,6 @@ class Numbers:
             del self.newest[:PAGE]
 
     def pop(self) -> int:
-        """Remove and return the last number."""
         if not self.newest:
             page = len(self._places) - 1
             self.newest.extend(self._page(page))
@@ -426,7 +402,6 @@ class Numbers:
         return self._code, self._spill, self._places.tobytes(), self.newest.tobytes()
 
     def __setstate__(self, state: tuple[str, Spill, bytes, bytes]) -> None:
-        """Restore the list that was pickled."""
         code, spill, places, newest = state
         Numbers.__init__(self, code, spill)
         self._places.frombytes(places)

@@ -54,24 +54,20 @@ class Answer(Sequence[Content]):
         return self._transcript[self._numbers[range(len(self))[index]]].content
 
     def add(self, entry: Entry) -> None:
-        """Add the text of an entry, unless it is already the last one."""
         if self._last != entry.number:
             self._last = entry.number
             self._numbers.append(entry.number)
 
     def retract(self, characters: int) -> None:
-        """Remove the last texts, which together have this number of characters."""
         while characters > 0 and len(self):
             characters -= len(self[-1])
             self._pop()
 
     def rewind(self, number: int) -> None:
-        """Remove the texts of this entry of the transcript and of those after it."""
         while self._last >= number:
             self._pop()
 
     def clear(self) -> None:
-        """Remove all texts."""
         self._numbers = Numbers("I", Spill())
         self._last = -1
 
@@ -142,11 +138,9 @@ class TurnResult:
 
     @property
     def length(self) -> int:
-        """The number of characters in the text of the result line."""
         return 0 if self._text is None else len(self._text)
 
     def part(self, start: int, end: int) -> str:
-        """Return the characters from `start` to `end` of the text of the result line."""
         return "" if self._text is None else self._text.part(start, end)
 
     @property
@@ -262,12 +256,10 @@ class Entry:
         return Entry(self.number, self.kind, self.content, calls, self._about, self.started_ms, self.parent)
 
     def append(self, text: str, at_ms: int | None) -> None:
-        """Append text that the agent wrote at `at_ms`."""
         self.content.add(text)
         self.ended_ms = at_ms if at_ms is not None else self.ended_ms
 
     def close(self) -> None:
-        """Mark the text as complete."""
         self.is_open = False
         self.content.complete()
 
@@ -278,14 +270,10 @@ _KINDS = {Channel.ANSWER: Kind.ANSWER, Channel.REASONING: Kind.REASONING}
 
 
 _MOST_ENDED = 4096
-"""The number of the newest ended texts that stay unpacked: up to 800 bytes each, 2 MB in all.
-
-A session of 100 MB has 5,500 texts, so that its summary packs few of them. A screen shows few texts at a time
-and keeps `FEW_ENDED`.
-"""
+"""So many ended texts stay unpacked: up to 800 bytes each, 2 MB in all. A session of 100 MB has 5,500
+texts, of which its summary packs few; a screen shows few texts at a time and keeps `FEW_ENDED`."""
 FEW_ENDED = 512
 _MOST_RECENT = 64
-"""The number of entries last unpacked that stay unpacked: an entry is drawn block by block."""
 _LENGTH_BITS = 20
 _VERSION = 2
 """The marshal format without object references. It is read in half the time."""
@@ -298,29 +286,23 @@ class Transcript(Sequence[Entry]):
     text. Unpacked, a text takes 500 bytes."""
 
     def __init__(self, calls: Calls) -> None:
-        """Create an empty transcript. Its call entries refer to `calls`."""
         self.most_ended = _MOST_ENDED
-        """The number of the newest ended texts that stay unpacked."""
         self.spill = Spill()
-        """Where the texts are stored."""
         self._places = Numbers("Q", self.spill)
         """For a call, twice its number plus one; for a packed text, its place and length; for others 0."""
         self._unpacked: dict[int, Entry] = {}
         """By number: the results, the newest texts, and the last entry unless it is a call."""
         self._ended: deque[int] = deque()
-        """The numbers of the unpacked texts that have ended."""
         self._recent: dict[int, Entry] = {}
         self.parents: dict[int, int] = {}
         """The parents of the calls that subagents made, by the number of the call."""
         self._of_calls = calls
         self.last_text: Entry | None = None
-        """The last entry, unless it is a call; None if it is one."""
         self.last_result: Entry | None = None
         """The newest result; its duration may still arrive."""
         self.offsets = Numbers("Q", self.spill)
         """For each entry, the offset of the line with which it began."""
         self.line_offset = 0
-        """The offset of the line that is being applied."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -336,12 +318,9 @@ class Transcript(Sequence[Entry]):
 
     @property
     def open_kind(self) -> Kind | None:
-        """The kind of the last entry if it is a text that may still grow."""
         return self.last_text.kind if self.last_text is not None and self.last_text.is_open else None
 
     def add_call(self, number: int, parent: int | None = None) -> None:
-        """Append the entry of a call. An open text before it is closed. `parent` is the call whose subagent
-        made it."""
         if parent is not None:
             self.parents[number] = parent
         self._end_last()
@@ -357,8 +336,6 @@ class Transcript(Sequence[Entry]):
         at_ms: int | None = None,
         parent: int | None = None,
     ) -> Entry:
-        """Append an entry that is not a call. An open text before it is closed. `about` is the end of the
-        turn, of a result."""
         self._end_last()
         content = _NOTHING if about is not None else self._stored(text)
         entry = Entry(len(self), kind, content, self._of_calls, about, at_ms, parent)
@@ -372,7 +349,6 @@ class Transcript(Sequence[Entry]):
         return entry
 
     def forget(self) -> None:
-        """Drop all entries except the last."""
         place = self._places[len(self) - 1] if len(self) else 0
         self.spill = Spill()
         self._places, self.offsets = Numbers("Q", self.spill), Numbers("Q", self.spill)
@@ -387,14 +363,12 @@ class Transcript(Sequence[Entry]):
             self._unpacked[0] = self.last_text
 
     def note(self, message: str) -> None:
-        """Append a notice for the user."""
         self.add(Kind.NOTICE, message)
 
     def add_text(
         self, channel: Channel, text: str, at_ms: int | None, parent: int | None = None
     ) -> Entry | None:
-        """Append text to the open entry of a channel, or begin an entry. Return None if none is open and the
-        text is empty."""
+        """Return None if no text of the channel is open and the text is empty."""
         entry = self._open(channel, parent)
         if entry is None and text:
             entry = self.add(_KINDS[channel], at_ms=at_ms, parent=parent)
@@ -403,7 +377,6 @@ class Transcript(Sequence[Entry]):
         return entry
 
     def end_text(self, channel: Channel, at_ms: int | None, parent: int | None = None) -> None:
-        """Close the open entry of a channel."""
         entry = self._open(channel, parent)
         if entry is not None:
             entry.ended_ms = entry.ended_ms if at_ms is None else at_ms
