@@ -18,11 +18,9 @@ from agentwatch.session.blocks import (
 from agentwatch.session.events import ToolKind
 
 EMPTY: tuple[object, ...] = ("", None, [], {})
-"""The values of fields that are not shown."""
 
 
 def fields_block(name: str, fields: Fields, empty: tuple[object, ...] = EMPTY) -> Iterator[Block]:
-    """Yield the fields that are not empty in one block; no block if all are."""
     if present := {key: value for key, value in fields.items() if value not in empty}:
         yield FieldsBlock(name, present)
 
@@ -37,13 +35,11 @@ def short_and_long(arguments: Fields, contents: Collection[str] = ()) -> Iterato
 
 
 def binary_block(media_type: str | None, data: str | None) -> BinaryBlock:
-    """Return the type and the size of data in base64; None if the agent does not give them."""
     return BinaryBlock(media_type or "binary", None if data is None else decoded_size(data))
 
 
 def returned_block(kind: ToolKind, output: str, phrase: str = "", first_line: int = 1) -> Block:
-    """Return the block of a text that a call returned. `phrase` is that of its tool, and `first_line` the
-    number of the first line that was read."""
+    """Return the block of a text that a call returned. `phrase` is that of its tool."""
     match kind:
         case ToolKind.EXECUTE:
             return OutputBlock("stdout", output)

@@ -17,34 +17,26 @@ from agentwatch.session.events import PlanEntry, ToolKind
 
 
 class ChangeKind(StrEnum):
-    """What happens to a file."""
-
     ADD = "add"
     UPDATE = "update"
     DELETE = "delete"
 
 
 class FileChange(NamedTuple):
-    """The change of one file."""
-
     path: str
     kind: ChangeKind
     diff: str | None = None
     """A unified diff; None if the agent does not say what changed."""
     added: int | None = None
-    """The number of lines; None if the agent does not say what changed."""
     removed: int | None = None
     moved_to: str | None = None
     """The new path of a file that was moved."""
     before: str | None = None
     """The whole content before the change, if that is what the agent says."""
     after: str | None = None
-    """The whole content after the change, if that is what the agent says."""
 
 
 class Changes(NamedTuple):
-    """The changes of one call, as its action shows them."""
-
     kind: ToolKind
     phrase: str
     paths: tuple[str, ...]
@@ -52,12 +44,9 @@ class Changes(NamedTuple):
     """The number of lines in all files; None if it is unknown for one of them."""
     removed: int | None
     is_new: bool
-    """Whether all files are new."""
 
 
 def summed(changes: Sequence[FileChange]) -> Changes:
-    """Return the changes of one call together. A call that only creates files, or only deletes them, is
-    described by that; any other edits files."""
     kinds = {change.kind for change in changes}
     kind, phrase = ToolKind.EDIT, Phrase.EDITED
     if kinds == {ChangeKind.ADD}:
@@ -72,13 +61,11 @@ def summed(changes: Sequence[FileChange]) -> Changes:
 
 
 def complete_sum(counts: list[int | None]) -> int | None:
-    """Return the sum of counts; None if one of them is unknown, and without any."""
     known = [count for count in counts if count is not None]
     return sum(known) if counts and len(known) == len(counts) else None
 
 
 def line_count(content: str) -> int:
-    """Return the number of lines of a file's content."""
     return content.count("\n") + (not content.endswith("\n") and content != "")
 
 
@@ -97,11 +84,10 @@ _COMMANDS = ("apply_patch", "applypatch")
 
 
 def patched_files(patch: str) -> list[FileChange]:
-    """Return the changes of a patch, one for each file, with their unified diffs. The grammar is that of
-    `codex-rs/apply-patch/src/parser.rs`: `*** Begin Patch`, then for each file `*** Add File:`, `*** Delete
-    File:` or `*** Update File:` with its lines, then `*** End Patch`. A patch without its end, of a line that
-    was only partly read, has the files up to there. The tool tolerates spaces around its marks, and a
-    here-document around the patch.
+    """Return the changes of a patch, one for each file, by the grammar of
+    `codex-rs/apply-patch/src/parser.rs`. A patch without its end, of a line that was only partly read,
+    has the files up to there. The tool tolerates spaces around its marks, and a here-document around the
+    patch.
 
     Example:
         >>> patched_files("*** Begin Patch\\n*** Add File: a.py\\n+x\\n*** End Patch")[0].diff
@@ -170,8 +156,6 @@ _CONTEXT = 3
 
 
 class Replacement(NamedTuple):
-    """The lines that differ between two texts."""
-
     diff: str
     """A unified diff without file names; empty if the texts are equal."""
     added: int
@@ -214,7 +198,6 @@ def equal_ends(before: list[str], after: list[str]) -> tuple[int, int]:
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text; only a line feed ends a line, as in every diff."""
     lines = text.split("\n")
     return lines[:-1] if not lines[-1] else lines
 
@@ -227,7 +210,6 @@ _MOST_CHARACTERS = 1 << 20
 
 
 def replaced_texts(arguments: Fields) -> Iterator[tuple[str, str]]:
-    """Yield each text to be replaced, with the text that replaces it."""
     for edit in (arguments, *map(mapping, items(arguments.get("edits")))):
         for old_key, new_key in _PAIRS:
             old, new = edit.get(old_key), edit.get(new_key)
@@ -236,8 +218,7 @@ def replaced_texts(arguments: Fields) -> Iterator[tuple[str, str]]:
 
 
 def replaced_lines(arguments: Fields) -> Facts:
-    """Return the number of lines that the edits in the arguments add and remove. They are unknown if each
-    occurrence is replaced: the arguments do not contain how often the text occurs."""
+    """They are unknown if each occurrence is replaced: nothing says how often the text occurs."""
     edits = (arguments, *map(mapping, items(arguments.get("edits"))))
     pairs = list(replaced_texts(arguments))
     is_unknown = any(edit.get("replace_all") is True for edit in edits)
@@ -253,9 +234,7 @@ def replaced_lines(arguments: Fields) -> Facts:
 # The blocks of a call, for agents that name a tool's arguments in the common way.
 
 _CONTENTS = ("content", "file_text")
-"""The arguments that are the whole content of a file."""
 _CHANGED = (*_CONTENTS, "old_string", "new_string", "old_str", "new_str", "edits")
-"""The arguments that a change of the file shows."""
 
 
 def argument_blocks(
@@ -265,8 +244,7 @@ def argument_blocks(
     *,
     is_change_known: bool = False,
 ) -> Iterator[Block]:
-    """Yield the change or the to-do list, the short arguments in one block, then each text of several lines.
-    `is_change_known` says whether the result contains the change of the file."""
+    """Yield the blocks; the change of a file only unless `is_change_known`: the result contains it then."""
     rest = dict(arguments)
     if kind is ToolKind.EDIT:
         changes = [] if is_change_known else list(_changes(arguments))
@@ -299,7 +277,6 @@ def _changes(arguments: Fields) -> Iterator[ChangeBlock]:
 
 
 def patch_lines(patch: object) -> Facts:
-    """Return the number of lines that a patch adds and removes; None if it has no hunks."""
     if not (hunks := items(patch)):
         return NO_FACTS
     lines = [line for hunk in hunks for line in _hunk_lines(mapping(hunk))]
@@ -310,7 +287,6 @@ def patch_lines(patch: object) -> Facts:
 
 
 def unified_diff(patch: object) -> str | None:
-    """Return a patch as a unified diff without file names; None if it has no lines."""
     pieces: list[str] = []
     for hunk in map(mapping, items(patch)):
         if lines := _hunk_lines(hunk):
@@ -363,9 +339,8 @@ def changed_lines(diff: str) -> tuple[int, int]:
 
 
 def per_file(diff: str) -> Iterator[FileDiff]:
-    """Yield the parts of a unified diff, one for each file. Inside a hunk whose head has numbers, a line such
-    as `--- x` is a removed line. Inside a hunk whose head has no numbers, as other tools write it (`@@ class
-    Tide`), `--- x` begins a file if `+++ y` follows."""
+    """Yield one part for each file. Inside a hunk whose head has numbers, `--- x` is a removed line;
+    inside another one, as other tools write it (`@@ class Tide`), it begins a file if `+++ y` follows."""
     reader = _Reader()
     lines = diff.split("\n")
     start = 0
@@ -380,8 +355,6 @@ def per_file(diff: str) -> Iterator[FileDiff]:
 
 
 class _Reader:
-    """Reads the lines of one file's diff."""
-
     def __init__(self) -> None:
         self.has_header = False
         self.has_content = False
@@ -402,7 +375,6 @@ class _Reader:
         return self.has_content and line.startswith("--- ") and following.startswith("+++ ")
 
     def read(self, line: str, following: str) -> None:
-        """Read the next line."""
         if self._is_inside:
             self._count(line[:1])
         elif found := _HUNK.match(line):
@@ -420,7 +392,6 @@ class _Reader:
             self._count(line[:1])
 
     def file(self, text: str) -> FileDiff:
-        """Return the diff of the file."""
         return FileDiff(self._old_path, self._path, text, self._added, self._removed)
 
     @property

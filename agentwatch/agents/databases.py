@@ -1,6 +1,5 @@
-"""The databases in which agents keep all sessions. Only the columns that are asked for are read. A database
-is opened for each reading and closed again, at most once a second and only if its files have changed. Others
-of its tables hold the user's credentials."""
+"""The databases in which agents keep all sessions. Only the columns that are asked for are read: other
+tables hold the user's credentials."""
 
 from __future__ import annotations
 
@@ -21,19 +20,14 @@ if TYPE_CHECKING:
 _MOST_ROWS = 100_000
 _LOG = "-wal"
 _FRESH_NS = 100_000_000
-"""A database that was written less than 100 ms before it was read is read again: the clock of a file system
-may advance only every 10 ms, and another write in that time would not be noticed."""
+"""A younger one is read again: another write within the 10 ms of a file system's clock is not noticed."""
 Row = Mapping[str, Any]
 
 
 class Computed(NamedTuple):
-    """A value of a session that other tables have."""
-
     name: str
     select: str
-    """The SQL expression, in which the row of the session's table is named as that table."""
     own: tuple[str, ...]
-    """The columns of the session's table that it reads."""
     needs: Mapping[str, tuple[str, ...]]
     """The columns of other tables that it reads. Without one of them, or an index that begins with the first,
     the value is None: looking it up for each session would read the whole table each time."""
@@ -88,7 +82,6 @@ class Rows:
         return found._replace(changed_ns=changed_ns, inode=stamp.inode)
 
     def _rows(self, path: Path) -> list[tuple[object, ...]]:
-        """Return the rows of the table; none if it has not got the table, or Python has no SQLite."""
         if find_spec("_sqlite3") is None:
             return []
         tables = {self._table, *(name for each in self._computed for name in each.needs)}
@@ -116,6 +109,5 @@ def _can_look_up(connection: sqlite3.Connection, table: str, columns: Sequence[s
 
 
 def database_of(name: str, accepts: Callable[[str], bool]) -> str | None:
-    """Return the database that a file belongs to: itself, or the one whose log it is."""
     database = name.removesuffix(_LOG)
     return database if accepts(database) else None

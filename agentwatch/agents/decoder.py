@@ -1,5 +1,4 @@
-"""Decodes the lines of a recording of any agent: many at once, one by one, or only the ends of a large one.
-No input makes it raise."""
+"""Decodes the lines of a recording: many at once, one by one, or only the ends. No input makes it raise."""
 
 from __future__ import annotations
 
@@ -52,8 +51,6 @@ _LINE_END = (b"}\n", b"}\r\n")
 
 
 class LineBatches:
-    """Finds and parses batches of lines."""
-
     def __init__(self, decoder: BatchDecoder) -> None:
         self._decoder = decoder
         mark = int.from_bytes(os.urandom(8)) >> 2  # the module secrets takes 4 ms to import
@@ -61,13 +58,9 @@ class LineBatches:
         """A number between two lines. No line can contain it, so each line alone is valid JSON."""
         self._between = b",%d," % mark
         self._most_lines = _MOST_LINES
-        """The number of lines that are parsed at once: fewer if one of them is invalid or of another type,
-        then twice as many again. Without it, a stream of such lines would be parsed again from each of them.
-        """
+        """Fewer if a line is invalid or of another type, then twice as many again: parsing stays linear."""
 
     def events_at(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
-        """Return the events of the batch that starts at `lines[start]`, and the number of its lines. Return
-        None if the line must be decoded alone."""
         may_batch, count = self._decoder.may_batch, 0
         for line in lines[start : start + self._most_lines]:
             if len(line) > _MOST_BYTES or not may_batch(line) or not line.endswith(_LINE_END):
@@ -85,7 +78,6 @@ class LineBatches:
         return None
 
     def _parsed(self, lines: list[bytes]) -> list[Fields] | None:
-        """Return the objects of lines; None if one of the lines is not an object."""
         try:
             values: list[Any] = orjson.loads(b"[" + self._between.join(lines) + b"]")
         except orjson.JSONDecodeError:
@@ -112,12 +104,10 @@ _MOST_TRIES = 40
 
 
 def salvage(head: bytes, tail: bytes) -> Salvaged:
-    """Return the fields of an object that are complete in its head or in its tail."""
     return Salvaged({**_from_head(head), **_from_tail(tail)})
 
 
 def _from_head(head: bytes) -> dict[str, Any]:
-    """Return the fields that are complete before the text that continues beyond the head."""
     closers: list[bytes] = []
     whole = 0
     for token in re.finditer(_TOKEN, head):
@@ -136,7 +126,6 @@ def _from_head(head: bytes) -> dict[str, Any]:
 
 
 def _from_tail(tail: bytes) -> dict[str, Any]:
-    """Return the longest run of members at the end that is an object after an added opening brace."""
     found: dict[str, Any] = {}
     members = [member.end() for member in re.finditer(_MEMBER, tail)]
     for start in islice(reversed(members), _MOST_TRIES):
@@ -157,11 +146,9 @@ MAX_UNDETECTED_BYTES = 1 << 20
 """Lines before the agent is known are kept up to these limits. They are decoded again once it is known."""
 _SHOWN_BYTES = 400
 _MAY_CHANGE_AGENT = (RunStarted, TurnStarted, Unknown)
-"""A decoder reads another agent's start line as one of these. Asking every agent about every line would cost
-more than decoding it."""
+"""How a decoder reads another agent's start line; to ask every agent about every line costs too much."""
 _MAX_ROLE_BYTES = 1 << 20
-"""Longer lines are not parsed to find their role: parsing takes 1 ms per MiB, and only results are that
-long."""
+"""Longer lines are not parsed to find their role: it takes 1 ms per MiB, and only results are that long."""
 
 
 class Decoder:
@@ -194,8 +181,7 @@ class Decoder:
             self._use(agent)
 
     def decode(self, data: bytes) -> list[Event]:
-        """Return the events of a line that is not blank. The list is empty if the line is understood and
-        reports nothing new. A line that is not a JSON object is `Malformed`."""
+        """Return the events of a line that is not blank; none if it is understood and reports nothing new."""
         try:
             value = orjson.loads(data)
         except orjson.JSONDecodeError:
@@ -212,8 +198,7 @@ class Decoder:
         return events
 
     def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
-        """Return the events of consecutive deltas or other short lines, and the number of the lines. `lines`
-        have their line ends. Return None if the line at `start` must be decoded alone."""
+        """`lines` have their line ends. Return None if the line at `start` must be decoded alone."""
         if self._batches is not None:
             return self._batches.events_at(lines, start)
         if self._deltas is None or not lines[start].startswith(self._frames.heads):
@@ -243,7 +228,6 @@ class Decoder:
         return _after_time([Oversize(size)], self._events(fields, head, len(head) + len(tail)))
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream."""
         return [] if self._decoder is None else self._decoder.end()
 
     def decode_all(self, data: bytes) -> list[list[Event]]:
@@ -252,14 +236,11 @@ class Decoder:
         return [*self.take_redecoded(), events]
 
     def take_redecoded(self) -> list[list[Event]]:
-        """Return the real events of the lines before the agent was detected, in order. Later calls return an
-        empty list."""
         redecoded, self._redecoded = self._redecoded, []
         return redecoded
 
     def blocks(self, data: bytes, call_id: str = "") -> list[Block]:
-        """Return the blocks of a line that starts or ends a tool call. If the agent is unknown or the line is
-        not a JSON object, the only block is the line as text. The line may belong to several calls."""
+        """If the agent is unknown or the line is not a JSON object, the only block is the line as text."""
         try:
             value = parse_joined(data.split(b"\n"))
         except ValueError:
@@ -271,7 +252,6 @@ class Decoder:
         return list(self._agent.blocks(value, call_id))
 
     def role(self, data: bytes) -> LineRole:
-        """Return the role of a line. The line need not have been decoded before."""
         if len(data) > _MAX_ROLE_BYTES:
             return LineRole.OTHER
         try:
@@ -284,8 +264,7 @@ class Decoder:
         return LineRole.OTHER if agent is None else agent.role(value)
 
     def searchable_text_differs(self, data: bytes) -> bool:
-        """Return whether the blocks of a line may contain text that its bytes do not. Such a line must be
-        decoded to be searched. `data` is the line or a piece of it."""
+        """Such a line must be decoded to be searched. `data` is the line or a piece of it."""
         reworded = None if self._agent is None else self._agent.reworded
         return reworded is not None and reworded in data
 
@@ -322,14 +301,12 @@ class Decoder:
                 self._undetected.clear()
 
     def _other_agent(self, fields: Fields) -> Agent | None:
-        """Return the agent that starts a run with this line, if it is not the present agent."""
         if self._agent is None or self._agent.recognises(fields):
             return None
         other = detect(fields, is_first=False, asks_plugins=False)
         return other if other is not None and other.role(fields) is LineRole.START else None
 
     def _first_of_run(self, agent: Agent, fields: Fields) -> list[Event]:
-        """Switch to another agent, and return the events of its line, which starts a run in any case."""
         events = self._decoded_by(agent, fields)
         if any(type(event) is RunStarted for event in events):
             return events
@@ -337,7 +314,6 @@ class Decoder:
         return [*events[:at], RunStarted(agent.name), *events[at:]]
 
     def _decoded_by(self, agent: Agent, fields: Fields) -> list[Event]:
-        """Switch to the decoder of an agent. Decode the kept lines with it, then this line."""
         decoder = self._use(agent)
         kept, self._undetected = self._undetected, []
         count = agent.foreign_lines(kept)
@@ -350,7 +326,6 @@ class Decoder:
         return decoded[-1]
 
     def _timed(self, events: list[Event], fields: Fields) -> list[Event]:
-        """Return the events of a line after its time, if the format gives each line a time."""
         at_ms = None if self._time_of is None else self._time_of(fields)
         return events if at_ms is None else [LineTime(at_ms), *events]
 

@@ -1,6 +1,5 @@
-"""Decodes bursts of deltas: consecutive lines that differ only in their text and their timestamp. A delta is
-150 bytes around one word. Reading a million of them line by line costs 10 times as much as decoding their
-JSON. Reading them by their common frame costs less than decoding their JSON."""
+"""Decodes bursts of deltas, which differ only in their text and time: 150 bytes around a word. By their
+common frame, a million of them cost less than decoding their JSON; line by line, 10 times as much."""
 
 import re
 from typing import NamedTuple
@@ -13,9 +12,7 @@ _MOST_MISSES = 64
 """Learning stops after this number of frames in a row that no burst has used."""
 _MOST_DIGITS = 18
 _MOST_BYTES = 1 << 16
-"""The length of the longest line whose frame is learnt. A delta has 150 bytes."""
 _MOST_LINES = 1 << 16
-"""More lines than the reader returns at once."""
 _KEY = re.compile(rb'("text":\s*+")')
 _BEFORE_A_NUMBER = re.compile(rb'[^\\]":\s*+\Z')
 
@@ -26,20 +23,16 @@ class Burst(NamedTuple):
     channel: Channel
     texts: list[str]
     times_ms: list[int]
-    """The time of each delta; empty if they have none."""
 
 
 class _Frame(NamedTuple):
-    """The constant bytes of similar delta lines, and the slices of their constant and varying parts.
-    Comparing a slice takes a third of the time of `startswith`."""
+    """The constant bytes of similar lines, as slices: comparing a slice takes a third of `startswith`."""
 
     channel: Channel
     head: bytes
-    """The bytes before the text."""
     middle: bytes
     """The bytes between text and timestamp, or all bytes after the text if there is no timestamp."""
     end: bytes
-    """The bytes after the timestamp."""
     least_bytes: int
     in_head: slice
     in_text: slice
@@ -72,16 +65,14 @@ class DeltaFrames:
     def __init__(self) -> None:
         self._frames: dict[tuple[Channel, bool], _Frame] = {}
         self.heads: tuple[bytes, ...] = ()
-        """What the lines of the known frames begin with."""
         self._misses = 0
         self._most_lines = _MOST_LINES
         """The number of lines that are decoded at once: halved if one of them is invalid, then doubled again.
         Without it, a stream of invalid deltas would be decoded again and again from each of them."""
 
     def learn(self, data: bytes, channel: Channel, text: str, at_ms: int | None) -> None:
-        """Learn the frame of a delta, if its text and its timestamp each occur only once in the line.
-        Learning stops after 64 frames that led to no burst: such lines also differ in something else. `data`
-        ends with its line end."""
+        """Learn the frame of a delta, if its text and its time each occur once in the line. Learning
+        stops after 64 frames that led to no burst: such lines also differ in something else."""
         if self._misses >= _MOST_MISSES or not text or len(data) > _MOST_BYTES:
             return
         self._misses += 1
@@ -166,22 +157,17 @@ _BLOCK = 1 << 16
 
 
 class SegmentText:
-    """The text of a segment, which grows piece by piece and may then be repeated as a whole. A text of
-    another length is rejected at once. Comparing therefore costs no more than reading the text, however often
-    it is done. A checkpoint contains a segment, so that its state is bytes: an object of `hashlib` cannot be
-    written."""
+    """The text of a segment, which grows and may then be repeated as a whole. Comparing costs no more
+    than reading the text. A checkpoint contains it as bytes: an object of `hashlib` cannot be written."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
-        """The pieces after the last whole block."""
         self.length = 0
         self._rest = 0
-        """The number of characters of the pieces."""
         self._digest = b""
         """The digest of the whole blocks, each with the digest of those before it."""
 
     def add(self, text: str) -> None:
-        """Append a piece."""
         self.length += len(text)
         self._rest += len(text)
         self._pieces.append(text)
@@ -194,7 +180,6 @@ class SegmentText:
         self._pieces = [whole[end:]]
 
     def clear(self) -> None:
-        """Begin a new segment."""
         self._pieces.clear()
         self.length, self._rest, self._digest = 0, 0, b""
 
@@ -208,7 +193,6 @@ class SegmentText:
 
 
 def _digest(before: bytes, text: str, end: int) -> bytes:
-    """Return the digest of the blocks of a text up to `end`, which follow those with the digest `before`."""
     if not end:
         return before
     from hashlib import blake2b  # takes 2 ms to import

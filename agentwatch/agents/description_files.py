@@ -1,5 +1,4 @@
-"""The small files that describe sessions, and the folders with one such file for each session. Their contents
-are foreign: any field may be of any type."""
+"""The small foreign files that describe sessions, and the folders with one such file for each session."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ from agentwatch.recording.head_tail import first_bytes
 from agentwatch.recording.store import is_foreign_id, open_own
 
 MOST_BYTES = 1 << 20
-"""A description that is larger counts as none. The largest known one is the `projects.json` of Gemini, with
-some 50 bytes for each folder in which it ran."""
+"""The largest known description is the `projects.json` of Gemini, with 50 bytes for each folder."""
 _HEAD_BYTES = 1 << 12
 _MOST_TEXT = 1000
 _MOST_PATH = 4096
@@ -26,7 +24,6 @@ _MOST_PATH = 4096
 _MOST_LINES = 1000
 _LATEST_MS = 1 << 53
 _BLOCKS = frozenset({"|", "|-", "|+", ">", ">-", ">+"})
-"""The indicators of a text in YAML whose lines follow."""
 _NOTHING = frozenset({"", "~", "null"})
 
 
@@ -39,18 +36,15 @@ def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
 
 
 def first_text(path: str, key: str) -> str:
-    """Return the first text with a key in the first 4 KiB of a file; empty without such a text. It is for a
-    document that is too large to be read as a whole, and for a first line that may be."""
+    """Return the first text with a key in the first 4 KiB of a file that may be large; empty without one."""
     return text_with(first_bytes(path, _HEAD_BYTES), key)
 
 
 def first_line(path: str) -> bytes:
-    """Return the first line of a file, or its first 4 KiB."""
     return first_bytes(path, _HEAD_BYTES).partition(b"\n")[0]
 
 
 def text_with(data: bytes, key: str) -> str:
-    """Return the first text with a key in a piece of JSON; empty without such a text."""
     _, found, rest = data.partition(f'"{key}"'.encode())
     value = rest.lstrip().removeprefix(b":").lstrip() if found else b""
     text = value[1:].partition(b'"')[0] if value.startswith(b'"') else b""
@@ -58,9 +52,8 @@ def text_with(data: bytes, key: str) -> str:
 
 
 def yaml_texts(data: bytes) -> dict[str, str]:
-    """Return the texts at the top level of a YAML document, by their keys. This is not a parser of YAML: it
-    reads `key: text`, also with quotes, and a text on the indented lines that follow. That is all that
-    Copilot writes in `workspace.yaml`."""
+    """Return the texts at the top level of a YAML document: `key: text`, also with quotes or on indented
+    lines. That is all that Copilot writes in `workspace.yaml`."""
     texts: dict[str, str] = {}
     for key, lines in _entries(data.decode("utf-8", "replace").split("\n", _MOST_LINES)):
         first = lines[0] if lines[0] not in _BLOCKS else ""
@@ -95,17 +88,14 @@ def _unquoted(text: str) -> str:
 
 
 def text_in(value: object) -> str:
-    """Return a text, cut to 1,000 characters; empty for any other value."""
     return value[:_MOST_TEXT] if isinstance(value, str) else ""
 
 
 def is_id(value: object) -> TypeGuard[str]:
-    """Return whether a value can be the id of a session, which becomes a part of an address."""
     return isinstance(value, str) and is_foreign_id(value)
 
 
 def id_in(value: object) -> str | None:
-    """Return the id of a session; None for any other value."""
     return value if is_id(value) else None
 
 
@@ -115,15 +105,13 @@ def name_in(value: object) -> str | None:
 
 
 def folder_in(value: object) -> str | None:
-    """Return the path of a folder; None for anything but an absolute path. A path of Windows counts too: the
-    files may have been copied from there."""
+    """None for anything but an absolute path; one of Windows counts, as the files may come from there."""
     if not isinstance(value, str) or not 0 < len(value) <= _MOST_PATH or "\0" in value:
         return None
     return value if value[0] in "/\\" or value[1:2] == ":" else None
 
 
 def time_in(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for any other value."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < _LATEST_MS:
         return int(value)
     return None
@@ -135,8 +123,7 @@ _MOST_ENTRIES = 100_000
 
 
 def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> Iterator[tuple[str, Stamp]]:
-    """Yield the name and the stamp of the regular files of a user; none if the folder cannot be read. Only
-    the files whose name is `wanted` are asked for their stamp."""
+    """Only the files whose name is `wanted` are asked for their stamp; none if the folder cannot be read."""
     try:
         if not stat.S_ISDIR(os.lstat(folder).st_mode):
             return
@@ -149,7 +136,6 @@ def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> It
 
 
 def stamp_of(file: str | Path | os.DirEntry[str], uid: int) -> Stamp | None:
-    """Return the stamp of a regular file of a user; None for anything else, and if it does not exist."""
     try:
         found = os.lstat(file) if isinstance(file, str | Path) else file.stat(follow_symlinks=False)
     except (OSError, ValueError):
@@ -163,10 +149,9 @@ def stamp_of(file: str | Path | os.DirEntry[str], uid: int) -> Stamp | None:
 
 
 def own_object(path: Path, most_bytes: int) -> dict[str, Any]:
-    """Return the JSON object in a small file of this user; {} if it contains none. An agent that cuts a title
-    inside an emoji writes half a surrogate pair, which U+FFFD replaces. Only the first `most_bytes` are read;
-    a longer object counts as none. Raise `OSError` if it cannot be read, or is not a regular file of this
-    user."""
+    """Return the JSON object in a small file of this user; {} without one in the first `most_bytes`. Half
+    an emoji, where an agent cuts a title, becomes U+FFFD. Raise `OSError` if it is not a readable regular
+    file of this user."""
     fd = open_own(path)
     try:
         value = parse(os.pread(fd, most_bytes, 0))

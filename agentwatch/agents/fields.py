@@ -18,31 +18,25 @@ MOST_ID = 1000
 """The length of an id or a name that is kept in memory, in characters. Ids in captures have at most 90."""
 _MOST_DIGITS = 20
 _MOST_CODE = 11
-"""The length of the longest exit code: one of Windows is a number of 32 bits."""
 _MOST_CHARACTERS = 200
 """The length to which `in_words` cuts a value: the longest known name has 30 characters."""
 _MOST_COST = 1e9
-"""In US dollars. A larger number is not a cost."""
 _MOST_TIMES = 10
 """A limit may be exceeded, but not by this factor."""
 _MOST_SECONDS = 1 << 38
 """A time after the year 9999 is not one."""
 _TOO_LARGE = 1 << 63
-"""Larger numbers do not occur in the format. One that does has lost precision as a float, so it is treated as
-unknown.
-"""
+"""Larger numbers do not occur; one that does has lost precision as a float, and counts as unknown."""
 
 
 def text(fields: Fields, key: str) -> str | None:
-    """Return a string field; None if it is absent, empty or not a string."""
     value = fields.get(key)
     return value if value and isinstance(value, str) else None
 
 
 def number(fields: Fields, key: str) -> int | None:
-    """Return an integer field; None if it is absent, does not fit into 64 bits, or is not an integer. A
-    string of digits is read as an integer, because some fields are written that way
-    (`"startedAtMs":"1790176761179"`). So is a float without a fraction."""
+    """Return an integer field; None if it is not one of 64 bits. Digits in a string are read too, because
+    some fields are written that way (`"startedAtMs":"1790176761179"`), and a float without a fraction."""
     value = fields.get(key)
     if value is None:
         return None
@@ -71,12 +65,10 @@ def mapping(value: object) -> Fields:
 
 
 def items(value: object) -> list[Any]:
-    """Return a list; [] for any other value."""
     return value if isinstance(value, list) else []
 
 
 def cost(value: object) -> float | None:
-    """Return a cost in US dollars; None for a value that is not a number, or not a possible cost."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_COST:
         return None
     return float(value)
@@ -96,25 +88,21 @@ def percent(value: object, whole: float = 100) -> float | None:
 
 
 def seconds_ms(fields: Fields, key: str) -> int | None:
-    """Return a time in milliseconds since the epoch from a field in seconds; None if it is invalid."""
     at_s = number(fields, key)
     return at_s * 1000 if at_s is not None and 0 < at_s < _MOST_SECONDS else None
 
 
 def known_sum(counts: Iterable[int | None]) -> int | None:
-    """Return the sum of the known counts; None if none is known."""
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
 def integer(digits: str) -> int | None:
-    """Return the integer that a text consists of; None for another text, and for more than 11 characters."""
     is_integer = digits.isascii() and digits.removeprefix("-").isdecimal() and len(digits) <= _MOST_CODE
     return int(digits) if is_integer else None
 
 
 def scalars(value: object) -> dict[str, object] | None:
-    """Return an object without its lists, objects and integers of more than 64 bits; None for others."""
     if not isinstance(value, dict):
         return None
     return {
@@ -133,14 +121,12 @@ def unknown_keys(fields: Fields, known: Collection[str], where: str) -> Iterator
 
 
 def decoded_size(data: str) -> int:
-    """Return the number of bytes that a text in base64 contains."""
     return max(len(data) * 3 // 4 - data[-2:].count("="), 0)
 
 
 def in_words(value: object) -> str:
-    """Return a short name for a value of any type, for a message. A string is cut to 200 characters. An
-    object or array is only named: formatting one that is nested 1,000 levels deep would raise
-    `RecursionError`, and formatting a large one would keep all of it in memory.
+    """Return a short name for a value, for a message: formatting an object that is nested 1,000 levels
+    deep would raise `RecursionError`, and a large one would be kept in memory.
 
     Example:
         >>> in_words("weather"), in_words(7), in_words({"a": 1})
@@ -176,8 +162,7 @@ class Repaired(dict[str, Any]):
     def __init__(self, mended: dict[str, Any], halves: dict[str, Any]) -> None:
         super().__init__(mended)
         self.halves = halves
-        """The same object with half surrogate pairs unchanged, because the next line may have the other
-        half."""
+        """The same object with half surrogate pairs, because the next line may have the other half."""
 
 
 def parse(data: bytes) -> object:
@@ -192,11 +177,9 @@ def parse(data: bytes) -> object:
 
 
 def parse_leniently(data: bytes) -> object:
-    """Return the JSON value of a line that orjson rejected. An object is `Repaired`. orjson rejects a BOM,
-    NaN, invalid UTF-8, and half a surrogate pair, which real agents send when they split a text inside an
-    emoji. Python's parser reads such lines, and U+FFFD replaces what cannot be decoded. A number of more than
-    20 digits becomes a string of its digits. Raise `ValueError` if the line is not JSON, or it is nested
-    deeper than Python can parse."""
+    """Return the JSON value of a line that orjson rejected: a BOM, NaN, invalid UTF-8, or half a
+    surrogate pair, which agents send when they split a text inside an emoji. What cannot be decoded
+    becomes U+FFFD, a number of more than 20 digits a string. Raise `ValueError` as `parse` does."""
     try:
         value = _decoder().decode(data.removeprefix(_BOM).decode("utf-8", "replace"))
         return Repaired(_mended(value), value) if isinstance(value, dict) else _mended(value)
@@ -205,9 +188,8 @@ def parse_leniently(data: bytes) -> object:
 
 
 def parse_joined(pieces: list[bytes]) -> object:
-    """Return the JSON value of a line that raw line ends inside a string have split. Users of the real agent
-    have reported `stream-json` with literal newlines in its strings. `pieces` have no line ends. Raise
-    `ValueError` if the joined line is not JSON."""
+    """Return the JSON value of a line that raw line ends inside a string have split, as users of the real
+    agent have reported. `pieces` have no line ends. Raise `ValueError` if the joined line is not JSON."""
     return parse(joined(pieces))
 
 

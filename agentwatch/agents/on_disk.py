@@ -16,8 +16,6 @@ _NO_BRANCH = "HEAD"
 
 
 class SessionFacts:
-    """The present session, folder, branch, version, permission mode and model."""
-
     def __init__(self) -> None:
         self._session_id: object = None
         self._cwd: object = None
@@ -29,8 +27,7 @@ class SessionFacts:
         """The first working directory, without a trailing separator: paths are shown relative to it."""
 
     def new(self, fields: Fields, model: str | None = None) -> RunInfo | None:
-        """Return the facts of a line that differ from those before; None without any. A resumed session may
-        begin with the lines of an earlier one, so its id may change."""
+        """None without facts that differ. A resumed session may begin with the lines of an earlier one."""
         get = fields.get  # called for each line; very few differ from the line before
         session_id, cwd, version = get("sessionId"), get("cwd"), get("version")
         mode, branch = get("permissionMode"), get("gitBranch")
@@ -68,8 +65,7 @@ _MOST_CHARACTERS = 40
 
 
 def iso_ms(value: object) -> int | None:
-    """Return a time in milliseconds since the epoch; None for any other value. A time without a zone is in
-    UTC.
+    """None for a value that is not a time. A time without a zone is in UTC.
 
     Example:
         >>> iso_ms("2026-11-21T22:50:55.616Z")
@@ -79,7 +75,6 @@ def iso_ms(value: object) -> int | None:
 
 
 def time_of(fields: Fields) -> int | None:
-    """Return the time of a line, its `timestamp`; None for a line without one."""
     return iso_ms(fields.get("timestamp"))
 
 
@@ -101,17 +96,13 @@ def _ms(value: str) -> int | None:
 # with two children are not such branches: the results of parallel calls, progress lines, attachments.
 
 _MOST_LINES = 1 << 14
-"""Each of the two generations of remembered lines has at most this number: 3 MB in all. A rewind over more
-than 16,000 lines is still found if it goes back to a prompt."""
+"""In each of two generations, 3 MB in all. Over more lines, only a rewind to a prompt is found."""
 _MOST_ID = 100
-"""In characters. A line with a longer id is not remembered."""
 _LINE_ID_LENGTH = 36
 """The length of a UUID. An id of another form may be the same in several lines."""
 
 
 class _Recent:
-    """The turn numbers of the newest lines."""
-
     def __init__(self) -> None:
         self._new: dict[str, int] = {}
         self._old: dict[str, int] = {}
@@ -136,7 +127,6 @@ class Tree:
 
     def __init__(self) -> None:
         self.turns = 0
-        """The number of turns on the present branch."""
         self._lines = _Recent()
         self._before_prompts = _Recent()
         """The parents of prompts: a user goes back to a prompt, and writes another in its place."""
@@ -149,8 +139,7 @@ class Tree:
         return isinstance(line, str) and len(line) == _LINE_ID_LENGTH and line in self._lines
 
     def add(self, line: object, parent: object, *, is_of_last_turn: bool = False) -> None:
-        """Add a line that is not a prompt. It belongs to the turn of its parent. `is_of_last_turn` says that
-        it belongs to the last turn, whatever its parent is."""
+        """Add a line that is not a prompt: to the turn of its parent, or else to the last one."""
         if isinstance(parent, str):
             self._has_parents = True
         turn = None if is_of_last_turn or not isinstance(parent, str) else self._lines[parent]
@@ -158,14 +147,12 @@ class Tree:
             self._lines[line] = self.turns if turn is None else turn
 
     def add_answer(self, line: object, parent: object, *, begins_turn: bool) -> None:
-        """Add a line of the agent's answer, which may begin a turn without a prompt."""
         self.turns += begins_turn
         self.add(line, parent, is_of_last_turn=begins_turn)
 
     def add_prompt(self, line: object, parent: object, *, begins_turn: bool) -> int:
         """Add a prompt, and return the number of turns that are not part of the present branch any more.
-        `parent` is None for the first line of a conversation. `begins_turn` says whether the prompt begins a
-        turn, and not the agent's own activity before it."""
+        `begins_turn`: it begins a turn, and not the agent's own activity before it."""
         turn = self.turns
         if isinstance(parent, str):
             self._has_parents = True
@@ -187,17 +174,13 @@ class Tree:
 
 
 class Turns:
-    """The state of the present turn. No line starts a turn. The agent may write again after its turn had
-    ended: a command or a shell command of the user starts a turn without a prompt, and the end of a
-    background task continues the last turn."""
+    """The present turn. No line starts one: a command of the user starts a turn without a prompt, and the
+    end of a background task continues the last turn."""
 
     def __init__(self) -> None:
         self._outcome: Outcome | None = None
-        """The outcome of the last turn; None while it is open, and before the first."""
         self._message_id: str | None = None
-        """The last message of the agent."""
         self._is_answering = False
-        """Whether the agent has written since the prompt."""
         self._prompt_id: str | None = None
         self.awaits_prompt = False
         """Whether the present turn has begun without a prompt."""
@@ -205,27 +188,22 @@ class Turns:
         """Whether the newest line after the end of the turn is that of a background task which has ended."""
 
     def noticed(self, *, is_task: bool) -> None:
-        """Apply a command of the user, or the end of a background task."""
         self._is_notified = is_task
 
     def prompted(self, prompt_id: str | None) -> None:
-        """Apply a prompt of the user."""
         self._outcome, self._prompt_id = None, prompt_id
         self._is_answering = self.awaits_prompt = self._is_notified = False
 
     def is_present(self, prompt_id: str | None) -> bool:
-        """Return whether a line belongs to the last prompt."""
         return prompt_id is not None and prompt_id == self._prompt_id
 
     def resumed(self, message_id: str | None) -> TurnStarted | None:
-        """Return the start of a turn without a prompt; None if a message of the agent begins none."""
         if self._outcome is None or (message_id and message_id == self._message_id):
             return None
         self._outcome, self.awaits_prompt = None, not self._is_notified
         return TurnStarted(is_prompted=self.awaits_prompt)
 
     def wrote(self, message_id: str | None) -> None:
-        """Note a message of the agent."""
         self._message_id, self._is_answering = message_id, True
 
     def end(
@@ -243,8 +221,7 @@ class Turns:
             yield from self.end(Outcome.SUCCEEDED)
 
     def interrupted(self, message_id: str | None, at_ms: int | None) -> Iterator[Event]:
-        """Yield the end of the turn that the user has interrupted. A prompt that the user wrote before may
-        already have begun the next turn."""
+        """A prompt that the user wrote before may already have begun the next turn."""
         if message_id is not None and message_id == self._message_id and not self._is_answering:
             yield Notice("interrupted by the user", at_ms)
             return

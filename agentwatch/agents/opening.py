@@ -29,13 +29,11 @@ MOST_FILE_BYTES = 16 << 20
 MOST_STORE_BYTES = 4 << 20
 """The bytes that a list or a preview reads from a store, whose tail cannot be read alone."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
-"""The first bytes of a Zstandard frame."""
 
 
 def store_for(path: Path, *, is_alone: bool = False) -> Store | None:
-    """Return the store that keeps the session at a path; None for a plain file of lines. `is_alone` leaves
-    out the subagents that the store keeps as sessions of their own. Raise `OSError` if the path belongs to a
-    store that cannot be read."""
+    """Return the store at a path; None for a plain file of lines. `is_alone` leaves out the subagents
+    that are sessions of their own. Raise `OSError` if the store cannot be read."""
     head = head_of(path)
     if path.suffix == ".ndjson" and head.startswith(b"{"):  # a recording, for which no program is imported
         return None
@@ -94,12 +92,10 @@ def saved_source(
     follow_store: bool = False,
     is_alone: bool = False,
 ) -> FileSource | StoreSource:
-    """Open a saved recording, and what is known about the process of its agent; or a session in a store. A
-    pipe is read to its end. `follow` is None to keep reading until the writer ends, if one is known. `log_fd`
-    is None for no log. `follow_store` keeps reading when a store changes, or a file that its agent still
-    writes, unless `follow` is False. `is_alone` leaves out the subagents that the store keeps as sessions of
-    their own. Raise `Fault` if the recording cannot be opened, or is one JSON document; or the store cannot
-    be read."""
+    """Open a saved recording or a session in a store. A pipe is read to its end. `follow` is None to keep
+    reading until the writer ends, if one is known. `follow_store` keeps reading when a store changes, or
+    a file that its agent still writes, unless `follow` is False. Raise `Fault` if the recording cannot be
+    opened."""
     try:
         store = store_for(path, is_alone=is_alone)
         is_lines = path.suffix == ".jsonl"
@@ -120,7 +116,6 @@ def saved_source(
 def stream_source(
     growth: StreamGrowth, name: str | Path, log_fd: int | None = None
 ) -> FileSource | StoreSource:
-    """Read a stream to its end, and open its copy; a fault calls the stream by `name`."""
     path, fd = Path(name), growth.fd
     try:
         growth.take_all()
@@ -158,7 +153,6 @@ def _check_lines(fd: int, path: Path) -> None:
 def _store_source(
     store: Store, path: Path | None, log_fd: int | None, *, follow: bool, waits: bool
 ) -> StoreSource:
-    """Fill a recording without a name with the lines of a store."""
     from agentwatch.sources.stores.intake import StoreIntake, StoreSource
 
     recording_fd = nameless_file()

@@ -1,6 +1,5 @@
-"""Whether an agent still writes one of its own files. An agent keeps no such file open and locks none, so it
-cannot be known for certain. Claude Code records the session that each of its processes has open, in
-`sessions/PID.json`. Of the other agents only the time of the last change is known."""
+"""Whether an agent still writes one of its own files, which it neither keeps open nor locks. Claude Code
+records the session of each process in `sessions/PID.json`; of others only the last change is known."""
 
 from __future__ import annotations
 
@@ -18,12 +17,9 @@ than a minute; a longer one is a question to a user who is away, or the end."""
 _MOST_RECORDS = 1000
 _MOST_RECORD_BYTES = 1 << 16
 _MOST_DIGITS = 10
-"""The digits of the largest process id."""
 
 
 def is_still_written(path: Path) -> bool:
-    """Return whether a file is an agent's own, and the agent probably still writes it. It does if a live
-    process of Claude Code has the session open, or if the file has changed in the last ten minutes."""
     if path.suffix == ".ndjson":  # a recording: no agent names a file so, and no program is imported
         return False
     from agentwatch.agents.registry import session_folders

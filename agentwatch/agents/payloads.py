@@ -19,8 +19,6 @@ _MOST_SEARCHES = 10
 
 
 class Payload(NamedTuple):
-    """What was found of a call in a line."""
-
     value: Any
     is_named: bool
     """Whether a field has the name of arguments or of a result. If not, the value is the object of the call,
@@ -34,7 +32,6 @@ class Payloads:
         self._line = line
         self._left = _MOST_SEARCHES * _MOST_VALUES
         self._owners: dict[str, list[Fields]] = {}
-        """The objects in which a text is the value of a field, by that text, the outer ones first."""
         for each in self._objects(line):
             for value in each.values():
                 if isinstance(value, str):
@@ -43,26 +40,21 @@ class Payloads:
                         owners.append(each)
 
     def names(self, call_id: str) -> bool:
-        """Return whether the line names a call."""
         return call_id in self._owners
 
     def arguments(self, call_id: str) -> Payload:
-        """Return the arguments of a call."""
         return self._value(call_id, _ARGUMENTS, _RESULT[:4])
 
     def result(self, call_id: str) -> Payload:
-        """Return the result of a call."""
         return self._value(call_id, _RESULT, _ARGUMENTS)
 
     def request(self, call_id: str) -> dict[str, object]:
-        """Return the fields of a call's own object that are neither its id nor its result."""
         found = self.arguments(call_id).value
         fields = found if isinstance(found, dict) else {}
         return {name: value for name, value in fields.items() if name not in _RESULT and value != call_id}
 
     def _value(self, call_id: str, names: tuple[str, ...], others: tuple[str, ...]) -> Payload:
-        """Return the first field with one of the names in an object of the call, the outermost objects first.
-        The fields named by `others` are not searched: what a tool returned may contain any name."""
+        """The fields named by `others` are not searched: what a tool returned may contain any name."""
         owners = self._owners.get(call_id, []) if call_id else []
         searched = (self._objects(owner, others) for owner in owners or (self._line,))
         for each in chain.from_iterable(searched):
@@ -72,7 +64,6 @@ class Payloads:
         return Payload(owners[0] if owners else self._line, is_named=False)
 
     def _objects(self, root: Fields, left_out: tuple[str, ...] = ()) -> Iterator[Fields]:
-        """Yield an object and the objects in it, the outer ones first, without the fields left out."""
         due: deque[Any] = deque((root,))
         for _ in range(_MOST_VALUES):
             if not due or self._left <= 0:
@@ -88,13 +79,11 @@ class Payloads:
 
 
 def arguments_in(line: Fields, call_id: str) -> object:
-    """Return the arguments of a call from the line that has them. If no field has the name of arguments, such
-    as in a format whose calls have fields of their own, the whole object of the call is returned; if the line
-    does not name the call, the whole line. The line may belong to several calls."""
+    """Return the arguments of a call; without a field of that name the whole object of the call, and
+    without the call the whole line, which may belong to several."""
     return Payloads(line).arguments(call_id).value
 
 
 def result_in(line: Fields, call_id: str) -> object:
-    """Return the result of a call from the line that ended it, or else the object as for the arguments. The
-    line may belong to several calls."""
+    """Return the result of a call from the line that ended it, or else the object as for the arguments."""
     return Payloads(line).result(call_id).value

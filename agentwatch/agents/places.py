@@ -19,8 +19,6 @@ of its time."""
 
 
 class Stamp(NamedTuple):
-    """What shows that a file has changed."""
-
     size: int
     changed_ns: int
     """The modification time, in nanoseconds since the epoch."""
@@ -37,7 +35,6 @@ class Spot(NamedTuple):
 
     folder: Folder
     name: str
-    """The name of the file."""
     previous: Sequence[SessionEntry]
     """The sessions that were found in it so far."""
     changed: Collection[str]
@@ -45,12 +42,10 @@ class Spot(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The path of the file."""
         return os.path.join(self.folder.path, self.name)
 
     @property
     def stamp(self) -> Stamp | None:
-        """The stamp of the file; None if it does not exist."""
         return self.folder.files.get(self.name)
 
 
@@ -65,29 +60,22 @@ class Kind(NamedTuple):
     """Returns the name of the file with the session that a file belongs to; None for a file that does not
     matter. A file that describes a session beside it belongs to the file with the session."""
     read: Callable[[Spot], Sequence[SessionEntry]] = _as_before
-    """Returns the sessions of an owner; none if it is not a session."""
     beside: Callable[[str], tuple[str, ...]] = lambda _: ()
-    """Returns the names that files have which describe the session in a file."""
     below: Callable[[str], Kind | None] = lambda _: None
-    """Returns the kind of a folder in this one; None for a folder that does not matter."""
     cools_after_s: float = math.inf
     """A folder that has not changed for this time, in seconds, is scanned only once a minute: agents do not
     put new sessions there."""
     urgent: Callable[[str], set[str]] = lambda _: set()
-    """Takes the path of the folder, and returns the folders below it in which a session is open now. They are
-    read before all others."""
+    """Takes the folder, and returns those below it in which a session is open now, which are read first."""
     is_polled: bool = False
     """Whether its files are compared at each poll, because they change without the folder: databases."""
 
     @property
     def holds_sessions(self) -> bool:
-        """Whether sessions lie directly in the folder."""
         return self.read is not _as_before
 
 
 class Folder:
-    """A folder, and its contents at the last scan."""
-
     __slots__ = ("changed_ns", "files", "folders", "founds", "kind", "passed_at", "path")
 
     def __init__(self, path: str, kind: Kind) -> None:
@@ -98,18 +86,14 @@ class Folder:
         self.passed_at = -math.inf
         """The time of its last full pass, in seconds of the caller's clock."""
         self.files: dict[str, Stamp] = {}
-        """The files that matter, by their names."""
         self.founds: dict[str, Sequence[SessionEntry]] = {}
-        """The sessions, by the name of their owner."""
         self.folders: dict[str, Folder] = {}
 
     @property
     def name(self) -> str:
-        """The last part of the path."""
         return os.path.basename(self.path)
 
     def parent(self, levels: int = 1) -> str:
-        """Return the path of a folder above."""
         path = self.path
         for _ in range(levels):
             path = os.path.dirname(path)
@@ -124,7 +108,6 @@ def one_file(
     metadata: Metadata = NO_METADATA,
     reach: Reach = Reach.LINES,
 ) -> list[SessionEntry]:
-    """Return the session in a file; none if the file does not exist, or its name has no id."""
     stamp = spot.stamp
     if stamp is None or not session_id:
         return []
@@ -134,8 +117,6 @@ def one_file(
 
 
 def owns(suffix: str | tuple[str, ...], prefix: str = "") -> Callable[[str], str | None]:
-    """Return what accepts the files with a suffix, each with a session of its own."""
-
     def owner(name: str) -> str | None:
         return name if name.endswith(suffix) and name.startswith(prefix) else None
 
@@ -143,10 +124,8 @@ def owns(suffix: str | tuple[str, ...], prefix: str = "") -> Callable[[str], str
 
 
 def stem_is_id(spot: Spot) -> list[SessionEntry]:
-    """Return the session in a file that is named by its id."""
     return one_file(spot, spot.name.removesuffix(".jsonl"))
 
 
 def any_folder(kind: Kind) -> Callable[[str], Kind | None]:
-    """Return what accepts every folder."""
     return lambda _: kind

@@ -30,27 +30,21 @@ AGENTS = {
     "droid": ("droid", "droid-session"),
     "claude": ("claude-transcript", "claude-code", "claude-family"),
 }
-"""The formats of each built-in agent, by its short name, which is also the name of its folder.
-
-The formats are in `FORMATS` of `agent.py` in that folder, and all else that is known about the agent is in
-`PROGRAM` of `program.py`. The order is that in which the formats are asked: the first that recognises a line
-wrote it. Claude Code is the last: its formats also recognise lines of Qwen Code and Amp.
-"""
+"""The formats of each built-in agent, by its short name and folder, which has `FORMATS` in `agent.py` and
+`PROGRAM` in `program.py`. The first that recognises a line wrote it; Claude Code is the last: its formats
+also recognise lines of Qwen Code and Amp."""
 FORMATS = tuple(name for names in AGENTS.values() for name in names)
-"""The names of the built-in formats."""
 
 
 @cache
 def known_agents() -> tuple[Agent, ...]:
-    """Return the built-in formats in their order. Cursor is asked before the other formats are imported,
-    which takes 6 ms. No other agent recognises a line that Cursor recognises."""
+    """Cursor is asked before the others are imported, which takes 6 ms: no other recognises its lines."""
     modules = [import_module(f"agentwatch.agents.{folder}.agent") for folder in AGENTS]
     return tuple(agent for module in modules for agent in module.FORMATS)
 
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """Return the programs of all agents: the built-in ones, then those of plugins."""
     from agentwatch.agents.plugins import plugin_programs
 
     built_in = [import_module(f"agentwatch.agents.{folder}.program").PROGRAM for folder in AGENTS]
@@ -64,7 +58,6 @@ def programs() -> tuple[Program, ...]:
 
 @cache
 def program_named(name: str) -> Program | None:
-    """Return the program of an agent, by its short name; None if the agent is unknown."""
     return next((program for program in programs() if program.name == name), None)
 
 
@@ -98,18 +91,13 @@ def failure_hint(lines: Iterable[str]) -> str | None:
 
 
 class SessionFolder(NamedTuple):
-    """A folder of sessions, which may not exist."""
-
     agent: str
-    """The short name of the agent."""
     part: str
     """The path of the folder below the agent's own folder, which names the layout of its files."""
     path: str
-    """The folder itself, without symbolic links."""
 
 
 def variables() -> list[str]:
-    """Return the variables that move the folders of agents, or name a database."""
     roots = (root for program in programs() for each in program.sessions for root in each.roots)
     named = (program.database.variable for program in programs() if program.database)
     return list(dict.fromkeys((*(root[1:].partition("/")[0] for root in roots if root[0] == "$"), *named)))
@@ -138,7 +126,6 @@ def _expanded(roots: tuple[str, ...], environ: Mapping[str, str], home: Path) ->
 
 
 def hooked_agents() -> dict[str, HookedAgent]:
-    """Return the agents whose hooks can be used, by their short names in alphabetical order."""
     found = {
         program.name: hooked
         for program in programs()
@@ -148,7 +135,6 @@ def hooked_agents() -> dict[str, HookedAgent]:
 
 
 def answered_agents() -> dict[str, HookedAgent]:
-    """Return the agents whose permission prompts the list can answer by a hook, by their short names."""
     from agentwatch.agents.program import imported
 
     return {program.name: imported(program.answers) for program in programs() if program.answers}
@@ -166,10 +152,8 @@ def _hooked_agent(program: Program) -> HookedAgent | None:
 
 
 def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) -> Agent | None:
-    """Return the agent that wrote a line; None if several can have, or no known agent. `is_first` says
-    whether no event came before it in the recording. After a line that was not an agent's, a line of a type
-    that several agents have is not the agent's either. `asks_plugins` says whether the formats of other
-    packages are asked if no built-in one recognises the line.
+    """Return the agent that wrote a line; None if several can have, or no known agent. `is_first`: no
+    event came before it. A line of a type that several agents have is not the agent's after other lines.
 
     Example:
         >>> detect({"type": "thinking", "subtype": "delta", "text": "Hm"}).name
@@ -193,7 +177,6 @@ def detect(fields: Fields, *, is_first: bool = True, asks_plugins: bool = True) 
 
 
 def agent_named(name: str) -> Agent | None:
-    """Return the agent whose format has this name; None if it is unknown, or if its plugin has failed."""
     found = next((agent for agent in known_agents() if agent.name == name), None)
     if found is None:
         from agentwatch.agents.plugins import plugin_agent
@@ -203,8 +186,7 @@ def agent_named(name: str) -> Agent | None:
 
 
 def agent_on_disk(name: str) -> Agent | None:
-    """Return the format in which an agent keeps its sessions on disk; None if it is unknown. `name` is the
-    short name of the agent.
+    """Return the format in which an agent keeps its sessions on disk; None if it is unknown.
 
     Example:
         >>> agent_on_disk("claude").name
@@ -221,14 +203,9 @@ CHECKED_FILE = Path(__file__).with_name("checked.json")
 
 
 class Checked(NamedTuple):
-    """The last check of a format against the agent itself."""
-
     version: str
-    """The version of the agent."""
     day: str
-    """The day of the check, `2026-11-24`."""
     wrong: int
-    """How many facts were shown wrongly."""
 
     def __str__(self) -> str:
         result = f"{self.wrong} wrong" if self.wrong else "right"
@@ -237,7 +214,6 @@ class Checked(NamedTuple):
 
 @cache
 def checked_formats() -> dict[str, Checked]:
-    """Return the last check of each format that was checked, by the name of the format."""
     import json
 
     return {name: Checked(**fields) for name, fields in json.loads(CHECKED_FILE.read_text()).items()}

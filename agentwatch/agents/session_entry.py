@@ -28,7 +28,6 @@ class Metadata(NamedTuple):
 
     title: str = ""
     is_users_title: bool = False
-    """Whether the user has given the title."""
     prompt: str = ""
     cwd: str | None = None
     branch: str | None = None
@@ -45,8 +44,6 @@ NO_METADATA = Metadata()
 
 
 class SessionEntry(NamedTuple):
-    """A session on this machine."""
-
     agent: str
     """The short name of the agent: `claude`, `codex`; `agentwatch` for a recording of our own, whose agent is
     known once it is read."""
@@ -66,5 +63,4 @@ class SessionEntry(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """The agent and the id."""
         return self.agent, self.id

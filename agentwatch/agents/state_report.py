@@ -10,8 +10,6 @@ from agentwatch.agents.session_entry import Key
 
 
 class State(StrEnum):
-    """What a session is doing, or how it ended."""
-
     STARTING = "starting"
     """Its process runs, and nothing of the session is written yet."""
     WORKING = "working"
@@ -39,8 +37,6 @@ class State(StrEnum):
 
 
 class Life(Enum):
-    """Whether the process of a session runs."""
-
     LIVE = "live"
     DEAD = "dead"
     UNKNOWN = "unknown"
@@ -61,7 +57,6 @@ class StateReport(NamedTuple):
     """None if the agent says only that the session is open."""
     since_ms: int | None = None
     about: str = ""
-    """What the agent waits for: `permission`, `question`, `dialog`; empty if it does not say."""
     name: str = ""
     is_users_name: bool = False
     cwd: str | None = None
@@ -71,7 +66,6 @@ class StateReport(NamedTuple):
     """Whether another program has started the session for one prompt (`-p`, `exec`)."""
     began_ms: int | None = None
     runs: str = ""
-    """The short name of the agent that the command of a recording names; empty if it names none."""
     has_one_prompt: bool | None = None
     """Whether that command answers one prompt, and ends; None if it is not known."""
     source: str = ""
@@ -79,7 +73,6 @@ class StateReport(NamedTuple):
 
     @property
     def is_by_server(self) -> bool:
-        """Whether a server of the agent has reported the state a moment ago: it is not outdated."""
         return self.source.startswith("server ")
 
     @property
@@ -99,6 +92,5 @@ class Reporter(Protocol):
     """Whether every open session is reported, so that the others are not open."""
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
-        """Read what may have changed, and return whether there is a new report. `now` is in seconds. `keys`
-        are the sessions whose files are read again; None for all of them, and for new ones. A reader whose
-        files are few reads them all each time."""
+        """Read what may have changed, and return whether there is a new report. `keys` are the sessions
+        whose files are read again; None for all of them, and for new ones."""

@@ -35,8 +35,7 @@ Folders = Callable[[Path], list[Path]]
 
 
 def open_session(path: Path, folders: Folders) -> JoinedFiles | None:
-    """Return the store of a session whose subagents are the files in folders; None for one without subagents.
-    Raise `OSError` if its file cannot be opened."""
+    """None for a session without subagents. Raise `OSError` if its file cannot be opened."""
 
     def files(path: Path) -> dict[str, Path]:
         found = (each for folder in folders(path) for each in sorted(folder.glob("*.jsonl")))
@@ -51,7 +50,6 @@ class JoinedFiles:
     poll_seconds = 0.02
 
     def __init__(self, path: Path, folders: Folders, files: Callable[[Path], Mapping[str, Path]]) -> None:
-        """Open the session. `files` returns the files of its subagents by their ids, the oldest first."""
         self._path, self._folders, self._files = path, folders, files
         self._changed_ns = -1
         self._tails = [(Tail(open_own(path)), b"")]
@@ -59,18 +57,15 @@ class JoinedFiles:
         self._merged: Iterator[bytes] = iter(())
 
     def new_lines(self) -> list[bytes]:
-        """Return the lines that no earlier call has returned, in the order of their times."""
         lines, self._merged = next_batch(self._merged, self._read_on)
         return lines
 
     def close(self) -> None:
-        """Close all files."""
         for tail, _ in self._tails:
             os.close(tail.fd)
         self._tails.clear()
 
     def _read_on(self) -> Iterator[bytes]:
-        """Yield what has been written to the files since they were last read, merged by time."""
         if (now := _newest_change(self._folders(self._path))) != self._changed_ns:
             self._changed_ns = now
             self._open_new()
@@ -91,7 +86,6 @@ class JoinedFiles:
 
 
 def _newest_change(folders: list[Path]) -> int:
-    """Return the time in nanoseconds; 0 if none of them exists."""
     newest = 0
     for folder in folders:
         with suppress(OSError):
@@ -103,13 +97,11 @@ class SubagentDecoder:
     """Decodes the lines of a session's subagents, each with a decoder of its own."""
 
     def __init__(self, decoder: Callable[[str], AgentDecoder]) -> None:
-        """Take what returns the decoder of a subagent, given its id."""
         self._new = decoder
         self._decoders: dict[str, AgentDecoder] = {}
         self._models: dict[str, str | None] = {}
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of a line that belongs to a subagent."""
         name = (text(fields, SUBAGENT) or "")[:MOST_ID]
         if name not in self._decoders:
             if len(self._decoders) >= MOST_SUBAGENTS:
@@ -118,7 +110,6 @@ class SubagentDecoder:
         return self._events(name, self._decoders[name].decode(own_fields(fields)))
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the files."""
         return [event for name, each in self._decoders.items() for event in self._events(name, each.end())]
 
     def _events(self, name: str, events: list[Event]) -> list[Event]:
@@ -135,13 +126,11 @@ class SubagentDecoder:
 
 
 def own_fields(fields: Fields) -> Fields:
-    """Return the fields that the agent has written to a line of a subagent."""
     return {key: value for key, value in fields.items() if key != SUBAGENT}
 
 
 def of_subagent(event: Event, parent_call: str) -> list[Event]:
-    """Return an event of a subagent as one of its session; nothing if it is about the subagent's own run.
-    `parent_call` is the call that has started it, or its id."""
+    """Nothing if the event is about the subagent's own run. `parent_call` has started it, or is its id."""
     if isinstance(event, Prompt | Text | TextEnded | ToolStarted | ToolEnded):
         return [event._replace(parent_call=event.parent_call or parent_call)]
     return [event] if isinstance(event, ToolProgress | Permission | Unknown) else []
