@@ -1,6 +1,5 @@
-"""The formats of Claude Code, and what recognises the lines of the agents that share its grammar. Qwen Code
-and Amp write Claude's grammar. Their init lines differ; of the other lines, some are only Claude's, and the
-rest can be any of the three. These are left to the neutral format `claude-family`."""
+"""The formats of Claude Code, and what recognises the lines of Qwen Code and Amp, which write its
+grammar. Lines that any of the three can have written are left to the neutral format `claude-family`."""
 
 from __future__ import annotations
 
@@ -21,13 +20,11 @@ _NOT_AMPS = ("permissionMode", "permission_mode", "apiKeySource", "uuid", "model
 
 
 def is_init(fields: Fields) -> bool:
-    """Return whether a line is the init line of a live stream."""
     is_system = fields.get("type") == "system" and fields.get("subtype") == "init"
     return is_system and not _is_stored(fields)
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Claude Code can have written a line, judged by its type and top-level keys."""
     kind = fields.get("type")
     if not isinstance(kind, str) or _is_stored(fields):
         return False
@@ -58,9 +55,8 @@ def is_qwens_init(fields: Fields) -> bool:
 
 
 def is_amps_init(fields: Fields) -> bool:
-    """Return whether an init line is Amp's: it has no mode of permission, no model, no key and no uuid. The
-    id of a session is that of a thread, `T-…`, or the line has tools and servers and no effort: another agent
-    that writes them also writes its effort."""
+    """Return whether an init line is Amp's: it has no mode of permission, no model, no key and no uuid.
+    Its session is a thread, `T-…`, or it has tools and servers and no effort."""
     if any(key in fields for key in _NOT_AMPS):
         return False
     if (text(fields, "session_id") or "").startswith("T-"):
@@ -70,7 +66,6 @@ def is_amps_init(fields: Fields) -> bool:
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     if is_init(fields):
         return LineRole.START
     kind = fields.get("type")
@@ -88,7 +83,6 @@ _CONTROL_TYPES = frozenset(("control_request", "control_response", "control_canc
 
 
 def recognises_family(fields: Fields) -> bool:
-    """Return whether a line shows which agent of the family wrote it. Those agents are asked first."""
     is_start = is_init(fields) and (is_qwens_init(fields) or is_amps_init(fields))
     return is_start or recognises(fields)
 
@@ -140,8 +134,7 @@ _AT_START = BESIDE - {"cost-state", "result", "started"}
 
 
 def recognises_transcript(fields: Fields) -> bool:
-    """Return whether only Claude Code can have written a line, in a transcript. Its stream has `session_id`
-    in every line; a transcript has `sessionId`, and some lines both. Only a stream has an init line."""
+    """A stream has `session_id` in every line; a transcript has `sessionId`, and some lines both."""
     kind = fields.get("type")
     if kind == "summary":
         return "leafUuid" in fields
@@ -186,11 +179,8 @@ TRANSCRIPT = Agent(
     traits=Traits(has_result=False),
     time_of=time_of,
 )
-"""Decodes the transcripts of Claude Code 1.0 to 2.1.
-
-The format is taken from real transcripts of October 2025 to November 2026. A transcript has no result line
-and no line that starts the run. Its lines are a tree. Exit codes are only in the texts of failed commands.
-"""
+"""Real transcripts of Claude Code 1.0 to 2.1, of October 2025 to November 2026. No line starts the run or
+is its result. The lines are a tree. Exit codes are only in the texts of failed commands."""
 FAMILY = Agent(
     name="claude-family",
     recognises=recognises_family,

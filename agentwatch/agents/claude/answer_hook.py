@@ -1,9 +1,7 @@
-"""The hook of Claude Code that asks the open list, while Claude's own dialog is on its screen. It is run as a
-program, and imports little. It prints a decision only if the user has made one in the list, the settings
-allow it, and the decision is recorded. Otherwise it prints nothing and ends, and only the dialog counts. When
-the user answers in the dialog, Claude does not notify the hook. The hook therefore reads the state that
-Claude writes in `sessions/PID.json`. It asks only while that state is a waiting dialog, and ends when the
-state changes."""
+"""The hook of Claude Code that asks the open list, while Claude's own dialog is on its screen. It prints
+a decision only if the user has made one in the list, the settings allow it, and it is recorded; otherwise
+only the dialog counts. Claude does not notify the hook of an answer in the dialog, so the hook reads the
+state in `sessions/PID.json`, and ends when it changes."""
 
 from __future__ import annotations
 
@@ -12,14 +10,12 @@ import sys
 
 _MOST_INPUT = 8 << 20
 _KEPT_OUT = (b'"agent_id"', b'"AskUserQuestion"', b'"ExitPlanMode"')
-"""Words in the input of a subagent, and of dialogs that ask for more than a permission. An answer by a hook
-would swallow such a dialog."""
+"""Of a subagent, and of dialogs that ask for more than a permission: a hook's answer would swallow these."""
 _TERMINAL = "cli"
 """The `CLAUDE_CODE_ENTRYPOINT` of a session on a terminal. `claude -p` has no dialog, and waits for hooks."""
 
 
 def read_input(fd: int) -> bytes:
-    """Return all of the input, of which a part that is too long is read too, but not kept."""
     data = b""
     while more := os.read(fd, 1 << 20):
         if len(data) <= _MOST_INPUT:
@@ -28,8 +24,7 @@ def read_input(fd: int) -> bytes:
 
 
 def is_kept_out(data: bytes, entrypoint: str) -> bool:
-    """Return whether the list is not to be asked, by the bytes of the input alone. A quotation mark within a
-    text is written after a backslash, so only a whole key or value matches."""
+    """A quotation mark within a text is written after a backslash, so only a whole key or value matches."""
     return (
         len(data) > _MOST_INPUT
         or entrypoint not in ("", _TERMINAL)
@@ -71,7 +66,6 @@ MOST_SECONDS = 3500
 _WAITING = ("waiting", "permission prompt")
 """The state that Claude writes while the dialog is on its screen."""
 _DIALOG_SECONDS = 1.0
-"""How long the hook waits for the dialog."""
 _STEP_SECONDS = 0.05
 _CONFIRM_SECONDS = 3.0
 _MOST_RECORD = 64 << 10
@@ -106,8 +100,7 @@ def question_in(data: bytes) -> dict[str, Any]:
 
 
 def is_allowed(settings: str) -> bool:
-    """Return whether the file of the settings has `answer = true` in `[act]`. The list has read it too. But
-    any program of the user can take the place of the list."""
+    """Whether `[act]` has `answer = true`: the list has read it too, but any program can take its place."""
     import tomllib  # takes 5 ms, which only a hook that asks has to spare
 
     try:
@@ -122,8 +115,7 @@ def is_allowed(settings: str) -> bool:
 
 
 class Dialog:
-    """The dialog of one question on the screen of Claude, as Claude reports it. `pid` is empty if it is
-    unknown. Creating it reads nothing."""
+    """`pid` is empty if it is unknown. Creating it reads nothing."""
 
     def __init__(self, transcript: str, session_id: str, pid: str) -> None:
         self._folder = os.path.join(transcript.rsplit("/", 3)[0], "sessions")
@@ -132,7 +124,6 @@ class Dialog:
         self._first: State | None = None
 
     def appears(self) -> bool:
-        """Return whether the dialog is on the screen, and remember it as that of this question."""
         if not self._name:
             names = [name for name in os.listdir(self._folder)[:_MOST_RECORDS] if name.endswith(".json")]
             self._name = next((name for name in names if self._waits(self._state(name))), "")
@@ -168,8 +159,6 @@ class Dialog:
 
 
 class Connection:
-    """The connection to the list."""
-
     def __init__(self, connected: _socket.socket) -> None:
         self._socket = connected
         self._buffer = b""
@@ -203,15 +192,13 @@ class Connection:
             self._buffer, self._heard = line + data, now
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send a message. Raise `OSError` if the list has ended or hangs."""
         self._socket.sendall(json.dumps(message).encode() + b"\n")
 
 
 def decision(data: bytes, connection: Connection, pid: str, is_read: Callable[[], bool]) -> Decided:
-    """Return what the user has decided in the list. `pid` is the process of the session, as Claude reports it
-    to its hooks; empty if it does not. `is_read` returns whether Claude still reads the output of the hook.
-    Raise `Abstains` if the user has not decided in the list, and `OSError` if the list or the session has
-    ended."""
+    """Return what the user has decided in the list. `pid` is the process of the session; empty if Claude
+    does not report it. `is_read`: Claude still reads the output. Raise `Abstains` without a decision, and
+    `OSError` if the list or the session has ended."""
     fields = question_in(data)
     transcript, session_id = fields["transcript_path"], fields["session_id"]
     dialog = Dialog(transcript, session_id, pid)
@@ -238,8 +225,6 @@ def decision(data: bytes, connection: Connection, pid: str, is_read: Callable[[]
 
 
 class Decided:
-    """A decision of the user, for the question that was asked."""
-
     def __init__(
         self, connection: Connection, name: str, answer: dict[str, Any], calls: Calls, session: str
     ) -> None:
@@ -251,8 +236,7 @@ class Decided:
         self._connection, self._name, self._calls, self._session = connection, name, calls, session
 
     def record(self, folder: str, receipt: str) -> None:
-        """Append the decision to the acts on the session, as `agentwatch.recording.acts` reads them. The
-        receipt is `unknown` before Claude has the decision."""
+        """Append the decision to the acts on the session; the receipt is `unknown` before Claude has it."""
         from agentwatch.base.clock import now_ms
         from agentwatch.recording.appender import append_own_line
 
@@ -271,7 +255,6 @@ class Decided:
 
     @property
     def output(self) -> bytes:
-        """What Claude reads."""
         decided = {"behavior": self._behaviour}
         if self._message:
             decided["message"] = self._message
@@ -279,7 +262,6 @@ class Decided:
         return json.dumps({"hookSpecificOutput": output}).encode() + b"\n"
 
     def confirm(self, folder: str) -> None:
-        """Record whether Claude has taken the decision, as its lines say in time, and tell the list."""
         until = time.monotonic() + _CONFIRM_SECONDS
         while (taken := self._calls.taken(str(self._behaviour))) is None and time.monotonic() < until:
             time.sleep(_STEP_SECONDS)
@@ -292,8 +274,7 @@ class Decided:
 
 
 class Calls:
-    """The lines of the session about the call that was asked for. `at` is its size when the question was
-    asked."""
+    """The session's lines about the call. `at` is its size when the question was asked."""
 
     def __init__(self, transcript: str, at: int, fields: dict[str, Any]) -> None:
         self._transcript, self._at = transcript, at

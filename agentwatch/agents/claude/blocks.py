@@ -1,6 +1,5 @@
-"""Divides the arguments and the result of a tool call into blocks. A line may start or end several calls. The
-structured result beside a message is that of its only call; its form depends on the tool, which the line does
-not name, so the fields themselves decide."""
+"""Divides the arguments and the result of a call into blocks. The form of a structured result depends on
+the tool, which the line does not name, so the fields themselves decide."""
 
 from __future__ import annotations
 
@@ -51,7 +50,6 @@ def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
 
 
 def argument_blocks(arguments: Fields) -> Iterator[Block]:
-    """Yield the arguments: the to-do list, the changes, the short fields in one block, and each long text."""
     rest = dict(arguments)
     if "command" in rest and (description := text(rest, "description")):
         yield TextBlock("description", description)
@@ -72,8 +70,6 @@ def argument_blocks(arguments: Fields) -> Iterator[Block]:
 
 
 def result_blocks(block: Fields, structured: object) -> Iterator[Block]:
-    """Yield the result of a call: the structured one, or else the text and the images of its block.
-    `structured` is None if the line has none."""
     if block.get("is_error") is True:
         yield from _error_blocks(block)
         return
@@ -94,7 +90,6 @@ def result_blocks(block: Fields, structured: object) -> Iterator[Block]:
 
 
 def _error_blocks(block: Fields) -> Iterator[Block]:
-    """Yield why a call failed. The output of a command that failed follows its exit code."""
     reason = reason_of(block)
     first, _, output = reason.partition("\n")
     if first.startswith(EXIT):
@@ -118,9 +113,7 @@ def _content_blocks(block: Fields) -> Iterator[Block]:
 
 
 def _numbered(words: str) -> ContentBlock | None:
-    """Return the content of a file whose lines begin with their numbers; None for other texts. The numbers
-    are those of `    12→text`, and of `12<tab>text` in newer versions. What follows the numbered lines is a
-    reminder for the model."""
+    """`    12→text`, or `12<tab>text` in newer versions. What follows is a reminder for the model."""
     lines: list[str] = []
     first: int | None = None
     for line in words.split("\n"):
@@ -145,7 +138,6 @@ def _change_block(rest: dict[str, object]) -> Iterator[Block]:
 
 
 def _file_block(rest: dict[str, object]) -> Iterator[Block]:
-    """Yield the content of the file that was read, or name it if it is not a text."""
     file = mapping(rest.get("file"))
     data, content = text(file, "base64"), text(file, "content")
     if data is not None:
@@ -160,7 +152,6 @@ def _file_block(rest: dict[str, object]) -> Iterator[Block]:
 
 
 def _output_blocks(rest: dict[str, object]) -> Iterator[Block]:
-    """Yield what a command printed. An image is printed as base64."""
     is_image = rest.pop("isImage", None) is True
     for stream in ("stdout", "stderr"):
         output = text(rest, stream)

@@ -69,8 +69,7 @@ class Plans:
         self._tasks: dict[str, PlanEntry] = {}
 
     def after(self, tool: str, arguments: Fields, structured: Fields, words: str) -> Plan | None:
-        """Return the to-do list after a call that succeeded; None if the tool does not change it.
-        `structured` is empty if the line has no such field."""
+        """Return the to-do list after a call that succeeded; None if the tool does not change it."""
         if tool in _WRITES_ALL:
             return Plan(plan_entries(structured.get("newTodos") or arguments.get("todos")))
         match tool:
@@ -105,7 +104,6 @@ class Plans:
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
-    """Return the entries of a `todos` field, at most 1,000."""
     return listed_entries(items(value)[:_MAX_ENTRIES], *_TEXTS)
 
 
@@ -118,7 +116,6 @@ IN_BACKGROUND = "in the background"
 _READ_CHARACTERS = 1000
 """The beginning of a result's text in which the reason of a failure is searched."""
 _MOST_ERROR = 10_000
-"""In characters. The session keeps fewer."""
 _MOST_DIGITS = 10
 EXIT = "Exit code "
 _TAG, _END_TAG = "<tool_use_error>", "</tool_use_error>"
@@ -133,7 +130,6 @@ _REFUSALS = (
 """Beginnings of the text of a call that a person or a rule refused. Without a terminal, Claude Code refuses
 what it would have to ask for, and the text is its question."""
 _UNSAFE_COMMANDS = ("Command contains ", "Contains ", "Unhandled node type")
-"""Beginnings of the text of a command that Claude Code would not run without asking."""
 _DECLINED = "User did not allow tool call"
 """The words of Qwen Code for a call that the user refused, which it calls cancelled."""
 _REFUSING_WORDS = (
@@ -182,7 +178,6 @@ def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: boo
 
 
 def result_texts(block: Fields) -> Iterator[str]:
-    """Yield the texts in the content of a `tool_result` block."""
     content = block.get("content")
     if isinstance(content, str):
         yield content
@@ -207,14 +202,12 @@ def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> 
 
 
 def reason_of(block: Fields) -> str:
-    """Return the text of a failed call without the tags around it."""
     found = next(result_texts(block), "")[:_MOST_ERROR].strip()
     return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
 
 
 def is_bare_refusal(reason: str | None) -> bool:
-    """Return whether a text is that of a refusal without the user's words. A call that was running when the
-    user interrupted it has the same text."""
+    """Without the user's words. A call that was running when the user interrupted it has the same text."""
     return reason is not None and reason.startswith(_BARE_REFUSAL) and _FEEDBACK not in reason
 
 
@@ -229,7 +222,6 @@ def _is_refusal(tool: Tool, reason: str) -> bool:
 
 
 def _exit_code_in(reason: str) -> int | None:
-    """Return the exit code in the first line of a failed command's text, `Exit code 1`; None without one."""
     if not reason.startswith(EXIT):
         return None
     return integer(reason[len(EXIT) : len(EXIT) + _MOST_DIGITS].partition("\n")[0].strip())
@@ -274,20 +266,17 @@ def _read_facts(result: Fields) -> Facts:
 
 
 def _edit_facts(result: Fields) -> Facts:
-    """Return the changed lines of an edit. One that replaces the empty text creates its file."""
     is_new = "originalFile" in result and not result["originalFile"] and result.get("oldString") == ""
     return created(result.get("newString")) if is_new else patch_lines(result.get("structuredPatch"))
 
 
 def _write_facts(result: Fields) -> Facts:
-    """Return the facts of a written file: `type` says whether it is new, or replaces an earlier content."""
     if result.get("type") == "update" or text(result, "originalFile"):
         return patch_lines(result.get("structuredPatch"))._replace(phrase=Phrase.EDITED)
     return created(result.get("content"))
 
 
 def created(content: object) -> Facts:
-    """Return the facts of a new file with this content."""
     if not isinstance(content, str):
         return Facts(phrase=Phrase.CREATED, is_new_file=True)
     count = line_count(content)
@@ -295,7 +284,6 @@ def created(content: object) -> Facts:
 
 
 def argument_facts(tool: Tool, arguments: Fields) -> Facts:
-    """Return what the arguments of a call say about the file that it changes, for a result that does not."""
     if tool.kind is not ToolKind.EDIT:
         return NO_FACTS
     content = arguments.get("content")
@@ -327,7 +315,6 @@ def _question(arguments: Fields) -> str:
 
 
 def questions_in(arguments: Fields) -> str | None:
-    """Return the questions to the user in the arguments of a call; of a plan, its first line."""
     asked = [text(mapping(each), "question") for each in items(arguments.get("questions"))]
     plan = (text(arguments, "plan") or "").strip().partition("\n")[0]
     return " ".join(filter(None, asked)) or plan or None
@@ -381,7 +368,6 @@ def _with(name: str, argument: str | None) -> str:
 
 
 def tool_named(name: str) -> Tool:
-    """Return the description of a Claude tool: a known one, one of an MCP server, or another."""
     return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
@@ -411,9 +397,7 @@ class Dialect(NamedTuple):
     """An agent's variant of the grammar."""
 
     format: str
-    """The name of the format."""
     tool_named: Callable[[str], Tool] = tool_named
-    """Returns the description of a tool by its name."""
     input_includes_cache: bool = False
     """Whether `input_tokens` contains the tokens that were read from the cache and written to it."""
     echoes_prompts: bool = False
@@ -425,8 +409,7 @@ class Dialect(NamedTuple):
     details_in: Callable[[Tool, str], Fields] = no_details
     """Returns the structured result in the text of a result."""
     counts_subagents_apart: bool = False
-    """Whether the tokens in a result line are those of the main agent only, and subagents' messages have
-    their own."""
+    """Whether a result line counts only the main agent's tokens, and subagents' messages have their own."""
 
 
 CLAUDE_CODE = Dialect("claude-code", counts_subagents_apart=True)
@@ -453,14 +436,11 @@ class _Open(NamedTuple):
     tool: Tool
     parent_call: str | None
     facts: Facts
-    """The facts in the arguments: the changed lines of an edit."""
     plan: Fields
     """The arguments of a tool that updates the to-do list; empty for others."""
 
 
 class Calls:
-    """The open calls of a stream."""
-
     def __init__(
         self,
         tool_named: Callable[[str], Tool],
@@ -468,7 +448,6 @@ class Calls:
     ) -> None:
         self._details_in = details_in
         self.cwd = ""
-        """The working directory without a trailing separator; empty if unknown."""
         self.tool_named = tool_named
         self._open = OpenCalls[_Open]()
         self._denied = OpenCalls[None]()
@@ -479,23 +458,19 @@ class Calls:
         self._plans = Plans()
 
     def begin_run(self) -> None:
-        """Forget all calls: another run may use their ids again."""
         self._open.clear()
         self._denied.clear()
         self._ended.clear()
         self._plans = Plans()
 
     def is_open(self, call_id: str | None) -> bool:
-        """Return whether a call has started and not ended."""
         return call_id in self._open
 
     def deny(self, call_id: str | None) -> None:
-        """Note that a call was refused: its result reports an error."""
         if call_id is not None:
             self._denied.keep(call_id, None)
 
     def described(self, name: str, arguments: Fields) -> tuple[str | None, list[str]]:
-        """Return the target of a call as it is shown, and the files that it acts on."""
         return self.tool_named(name).described(arguments, self.cwd)
 
     def start(
@@ -506,7 +481,6 @@ class Calls:
         group: str | None = None,
         at_ms: int | None = None,
     ) -> ToolStarted:
-        """Read a `tool_use` block. `parent_call` is None for the main agent."""
         call_id, name = text(block, "id") or "", text(block, "name") or _NO_NAME
         arguments, tool = mapping(block.get("input")), self.tool_named(name)
         plan = _plan_in(arguments) if tool.kind is ToolKind.PLAN else NO_FIELDS
@@ -533,11 +507,9 @@ class Calls:
         is_whole: bool = True,
         denial: str | None = None,
     ) -> list[Event]:
-        """Read a `tool_result` block. `structured` is None if the line has no such field. `parent_call` is
-        None for the main agent. Unless `is_whole`, the error may be in the part that was not read. `denial`
-        is why the call did not run, or did not end, if the line says it: `user-rejected`, `permission-rule`,
-        `automode-blocked`, `interrupted`, `cancelled`. Return nothing if only a later line says whether it
-        was refused or interrupted."""
+        """`denial` is why the call did not run or end, if the line says it: `user-rejected`,
+        `permission-rule`, `automode-blocked`, `interrupted`, `cancelled`. Unless `is_whole`, the error
+        may be missing. Return nothing if only a later line says whether it was refused or interrupted."""
         call_id = text(block, "tool_use_id") or ""
         known = self._open.pop(call_id, None)
         name, tool, parent_call, argued, plan = known or ("", _NO_TOOL, parent_call, NO_FACTS, NO_FIELDS)
@@ -579,9 +551,8 @@ class Calls:
         return [ended] if planned is None else [ended, planned]
 
     def released(self, *, is_interrupted: bool = False, denied: Container[str] = ()) -> list[Event]:
-        """Return the ends of the calls that were refused or interrupted. `is_interrupted` says whether the
-        user has interrupted the agent while it ran the calls. `denied` has the ids of calls that were refused
-        all the same."""
+        """Return the ends of the calls that were refused or interrupted. `denied` has the ids of calls
+        that were refused although the user interrupted the agent."""
         unclear, self._unclear = [each._replace(has_result=False) for each in self._unclear], []
         return [
             ended._replace(outcome=Outcome.CANCELLED, error="interrupted by the user")
@@ -591,9 +562,8 @@ class Calls:
         ]
 
     def turn_ended(self, denials: object, *, is_interrupted: bool) -> list[Event]:
-        """Read the `permission_denials` of a result, and return the ends of the calls that they decide. A
-        call that was running when the user interrupted the turn is not among them. A call whose own text does
-        not say that it was refused has ended as failed before."""
+        """Return the ends that the `permission_denials` of a result decide: not of a call that was
+        running when the user interrupted it. One whose own text says no refusal has ended as failed."""
         found = [text(denial, "tool_use_id") for denial in map(mapping, items(denials))]
         ids = {call_id: None for call_id in found if call_id is not None}
         events = self.released(is_interrupted=is_interrupted, denied=ids)
@@ -626,10 +596,9 @@ _MOST_OPEN_ANSWERS = 256
 
 
 class Requests:
-    """Counts the tokens of each answer once: its lines, one for each block, all repeat them. An answer is
-    known by the ids of its message and of its request. A gateway may leave one out, or give all answers the
-    same: without both, the time of the answer's first line decides too. Its lines go on until a prompt comes,
-    or until the counts of the input change."""
+    """Counts the tokens of each answer once: its lines, one for each block, repeat them. It is known by
+    the ids of message and request; where a gateway leaves these out, also by the time of its first line.
+    Its lines end at a prompt, or when the counts of the input change."""
 
     def __init__(self) -> None:
         self._counted: OrderedDict[str, Tokens] = OrderedDict()
@@ -638,10 +607,8 @@ class Requests:
         self._open: OrderedDict[tuple[str, str, str], tuple[object, str]] = OrderedDict()
         """The counts of the input and the key of answers without both ids, by these ids and the agent."""
         self._last: object = None
-        """The last message that was counted, and its counts: most lines repeat them."""
 
     def prompted(self, parent_call: str | None) -> None:
-        """Note a prompt to an agent: what it writes next is another answer."""
         for names in [names for names in self._open if names[2] == (parent_call or "")[:MOST_ID]]:
             del self._open[names]
         self._last = None
@@ -653,8 +620,7 @@ class Requests:
         request_id: str | None = None,
         parent_call: str | None = None,
     ) -> Usage | None:
-        """Return what a line of a message adds to the counts; None if it adds nothing. Only the last line of
-        a message has the final count of its output. `parent_call` is None for the main agent."""
+        """Return what a line of a message adds. Only the last line has the final count of its output."""
         counts, message_id = mapping(message.get("usage")), text(message, "id")
         cached, output = number(counts, "cache_read_input_tokens"), number(counts, "output_tokens")
         parts = (number(counts, "input_tokens"), cached, number(counts, "cache_creation_input_tokens"))
@@ -702,7 +668,6 @@ class Requests:
 
 
 def kept_for_an_hour(counts: Fields) -> int | None:
-    """Return the tokens of a request that the model's cache keeps for an hour; None if it does not say so."""
     return number(mapping(counts.get("cache_creation")), "ephemeral_1h_input_tokens")
 
 
@@ -711,7 +676,6 @@ def _added(now: int | None, before: int | None) -> int | None:
 
 
 def model_in(fields: Fields) -> str | None:
-    """Return the model that wrote a message; None for `<synthetic>`: the agent wrote it itself."""
     model = text(mapping(fields.get("message")), "model")
     return None if model is None or model.startswith("<") else model
 
@@ -724,9 +688,8 @@ _MOST_WINDOWS = 6
 
 
 def limits_in(info: Fields, at_ms: int | None = None) -> list[Limits]:
-    """Return how full the windows of the account are, and whether one refuses requests. `unifiedWindows` has
-    all windows; older versions name only the fullest. While the account pays for more (`isUsingOverage`),
-    nothing is refused."""
+    """`unifiedWindows` has all windows; older versions name only the fullest. While the account pays for
+    more (`isUsingOverage`), nothing is refused."""
     windows: dict[str, LimitWindow] = {}
     for key, window in mapping(info.get("unifiedWindows")).items():
         found = _window(key, mapping(window))

@@ -22,5 +22,4 @@ FAMILY = Dialect(
 
 
 def decoder() -> ClaudeDecoder:
-    """Return a decoder that reads on as that of one agent, once a line shows which one wrote it."""
     return ClaudeDecoder(FAMILY, detect)

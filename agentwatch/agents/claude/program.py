@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 def _claude_subagents(path: Path, head: bytes) -> Store | None:
-    """Open a session of Claude Code that has subagents, or may get them."""
     if path.suffix != ".jsonl" or not head.startswith(b"{"):
         return None
     from agentwatch.agents.claude.subagent_files import open_claude_subagents
@@ -51,17 +50,14 @@ _MODES = {
 }
 _OTHER_NAMES = {"manual": "default"}
 _MOST_FOLDER = 200
-"""The characters of the name of a folder before its hash."""
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in a line: of the user, of a change of the mode, or the first one of a stream."""
     mode = None if fields.get("isSidechain") is True else text(fields, "permissionMode")
     return None if mode is None else _OTHER_NAMES.get(mode, mode)
 
 
 def keeps(folder: str, cwd: str) -> bool:
-    """Return whether the folder with a name has the sessions of a working directory."""
     name = dashed(cwd)
     return folder == name or (
         len(name) > _MOST_FOLDER and folder.startswith(f"{name[:_MOST_FOLDER]}-") and folder != name
@@ -87,13 +83,11 @@ ANSWERS = HookedAgent(
 # in UUID/subagents/workflows/NAME.
 
 _UUID = 36
-"""The characters of a UUID."""
 _META = ".meta.json"
 _MOST_RECORDS = 200
 
 
 def projects() -> Kind:
-    """Return the kind of the folder `projects`."""
     workflow = Kind("claude", _agent_owner, _subagent_of(3), _meta_of, cools_after_s=HOUR_S)
     workflows = Kind("claude", below=any_folder(workflow), cools_after_s=HOUR_S)
     subagents = Kind(
@@ -120,8 +114,6 @@ def _agent_owner(name: str) -> str | None:
 
 
 def _subagent_of(levels: int) -> Callable[[Spot], list[SessionEntry]]:
-    """Return what reads a subagent whose session is named by a folder a number of levels above."""
-
     def read(spot: Spot) -> list[SessionEntry]:
         stem = spot.name.removesuffix(".jsonl")
         metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
@@ -148,10 +140,9 @@ def _meta_of(owner: str) -> tuple[str, ...]:
 
 
 def _live_folders(projects: str) -> set[str]:
-    """Return the folders of the working directories in which a process was registered last. A session that is
-    resumed is appended to, which does not change its folder: the folder may be the oldest one. A record may
-    be stale, and the name of a long path is shortened in another way: then the folder comes in its usual
-    turn. The folder of records is beside `projects`."""
+    """Return the working directories in which a process was registered last. Appending to a session does
+    not change its folder, which may be the oldest. A stale record, or a long path, which is shortened in
+    another way, only costs this head start."""
     registry = os.path.join(os.path.dirname(projects), "sessions")
     try:
         with os.scandir(registry) as entries:

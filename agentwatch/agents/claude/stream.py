@@ -91,7 +91,6 @@ class Incidents:
         self._tasks: dict[str, _Task] = {}
 
     def system(self, fields: Fields) -> list[Event]:
-        """Return the events of a `system` line."""
         subtype = text(fields, "subtype")
         if subtype in _SILENT_SUBTYPES:
             return []
@@ -165,7 +164,6 @@ def _compacted(metadata: Fields) -> list[Event]:
 
 
 def _retry(fields: Fields) -> Retry:
-    """Read a retry. Its delay is a float."""
     delay = fields.get("retry_delay_ms")
     error, status = fields.get("error"), number(fields, "error_status")
     words = text(mapping(error), "message") or (error if isinstance(error, str) else "")
@@ -184,7 +182,6 @@ def _notice(fields: Fields) -> list[Event]:
 
 
 def rate_limit(fields: Fields) -> list[Event]:
-    """Read a `rate_limit_event`. While all is allowed, it reports only how full the windows are."""
     info = mapping(fields.get("rate_limit_info")) or NO_FIELDS
     status, limits = text(info, "status"), limits_in(info)
     if status == "allowed":
@@ -198,7 +195,6 @@ def rate_limit(fields: Fields) -> list[Event]:
 
 
 def authentication(fields: Fields) -> list[Event]:
-    """Read an `auth_status` line. Only one that failed is reported."""
     error = text(fields, "error")
     return [Notice(f"authentication failed: {error}", is_error=True)] if error else []
 
@@ -207,7 +203,6 @@ def authentication(fields: Fields) -> list[Event]:
 
 _MAX_OPEN = 64
 _MOST_TARGET = 10_000
-"""In characters. A target is shown in at most 200 columns."""
 _ANSWERS = {"allow": "allowed", "deny": "denied"}
 
 
@@ -223,7 +218,6 @@ class Permissions:
         self._asked: dict[str, _Asked] = {}
 
     def ask(self, fields: Fields, calls: Calls) -> list[Permission]:
-        """Read a `control_request`. Other requests than `can_use_tool` are the program's own."""
         request, key = mapping(fields.get("request")), text(fields, "request_id")
         if request.get("subtype") != "can_use_tool" or key is None or len(key) > MOST_ID:
             return []
@@ -236,7 +230,6 @@ class Permissions:
         return [Permission(subject, None, reason, key=key, call_id=call_id, target=shown)]
 
     def answer(self, fields: Fields, calls: Calls) -> list[Permission]:
-        """Read a `control_response` or a `control_cancel_request`."""
         response = mapping(fields.get("response"))
         key = text(response, "request_id") or text(fields, "request_id") or ""
         asked = self._asked.pop(key, None)
@@ -252,7 +245,6 @@ class Permissions:
         return [Permission(asked.subject, answer, text(body, "message"), key=key, call_id=asked.call_id)]
 
     def clear(self) -> None:
-        """Forget all questions: the turn has ended."""
         self._asked.clear()
 
 
@@ -294,7 +286,6 @@ class MainText:
         """The length of the answer in each line of the turn, by the line's uuid; at most 256."""
 
     def add(self, channel: Channel, new: str) -> list[Event]:
-        """Return new text that came as one or more deltas."""
         self._segments[channel].add(new)
         self._lengths[channel] += len(new)
         return [Text(channel, new)]
@@ -330,7 +321,6 @@ class MainText:
         return [TextRetracted(length)] if length else []
 
     def turn_ended(self) -> None:
-        """Forget the texts of the turn: what follows does not repeat them."""
         self._written.clear()
         for channel in Channel:
             self._forget(channel)
@@ -347,7 +337,6 @@ class MainText:
 
 
 def delta_text(delta: object) -> tuple[Channel, str] | None:
-    """Return the channel and the new text of a delta; None for one of arguments or of a signature."""
     if type(delta) is not dict:
         return None
     for key, channel in _KEYS:
@@ -383,7 +372,6 @@ def _joined(pieces: list[tuple[Channel, list[str]]]) -> list[tuple[Channel, str]
 
 
 def blocks_of(message: Fields) -> Iterator[Fields]:
-    """Yield the blocks of a message; a message that is one string is one block of text."""
     content = message.get("content")
     if isinstance(content, str):
         yield {"type": "text", "text": content}
@@ -398,7 +386,6 @@ def ends_with(block: Fields, ending: str) -> bool:
 
 
 def line_ms(fields: Fields) -> int | None:
-    """Return the time of a line, in milliseconds since the epoch; None without a `timestamp` in ISO form."""
     written = text(fields, "timestamp")
     if written is None or len(written) > _MOST_TIME:
         return None
@@ -434,7 +421,6 @@ _MOST_REASONS = 20
 def run_facts(
     fields: Fields,
 ) -> tuple[str | None, str | None, str | None, str | None, str | None, str | None]:
-    """Return the facts of an init line, in the order in which `RunStarted` and `RunInfo` have them."""
     return (
         text(fields, "session_id"),
         text(fields, "model"),
@@ -469,8 +455,7 @@ def turn_ended(
 
 
 def tokens_in(usage: Fields, dialect: Dialect, *, with_output: bool) -> Tokens:
-    """Return the tokens of a `usage` object. The output of a line of a message is a value of its middle;
-    `with_output` says that it is complete."""
+    """Return the tokens of a `usage` object. Without `with_output`, the output is a value of its middle."""
     given, cached = number(usage, "input_tokens"), number(usage, _CACHED)
     written = number(usage, _CACHE_WRITTEN)
     more = 0 if dialect.input_includes_cache else (cached or 0) + (written or 0)
@@ -489,7 +474,6 @@ def is_aborted(fields: Fields) -> bool:
 
 
 def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outcome:
-    """Return the outcome of a turn: its subtype may be `success` although `is_error` is true."""
     subtype = text(fields, "subtype") or ""
     if is_aborted(fields) or (is_interrupted and subtype != "success"):
         return Outcome.CANCELLED
@@ -502,7 +486,6 @@ def _outcome(fields: Fields, dialect: Dialect, *, is_interrupted: bool) -> Outco
 
 
 def _result(fields: Fields, outcome: Outcome) -> str | None:
-    """Return the text of the result; of a turn that failed, the best reason that the line gives."""
     result = fields.get("result")
     if outcome is Outcome.SUCCEEDED:
         return result if isinstance(result, str) else None
@@ -535,8 +518,7 @@ _MOST_MODEL = 200
 
 
 class ClaudeDecoder:
-    """Decodes the lines of one recording, and keeps the state that later lines depend on. `detect` returns
-    the agent that wrote a line, if the variant is only known to be one of the family."""
+    """`detect` returns the agent that wrote a line, if the variant is only known to be one of the family."""
 
     def __init__(self, dialect: Dialect, detect: Callable[[Fields], Agent | None] | None = None) -> None:
         self.dialect = dialect
@@ -548,9 +530,7 @@ class ClaudeDecoder:
         self._session_id: str | None = None
         self._has_run = False
         self._has_turn = False
-        """Whether a turn has started and its result has not arrived."""
         self._has_content = False
-        """Whether the agent has written anything in this turn."""
         self._is_compacting = False
         """Whether the conversation is being shortened: another init may come before it is."""
         self._is_interrupted = False
@@ -562,12 +542,10 @@ class ClaudeDecoder:
         self._message: object = None
         """The id of the main agent's newest message, and the counts of its input."""
         self._requests = Requests()
-        """The requests of the subagents."""
         self._of_subagents = Tokens()
         """Their tokens in this turn. The count in a result line leaves them out."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         return self._events(fields) if self._detect is None else self._detecting(self._detect, fields)
 
     def _detecting(self, detect: Callable[[Fields], Agent | None], fields: Fields) -> list[Event]:
@@ -610,12 +588,10 @@ class ClaudeDecoder:
         return is_short and self._has_turn and self._detect is None
 
     def batch(self, lines: list[Fields]) -> tuple[list[Event], int]:
-        """Return the texts of consecutive deltas, those of a channel joined, and the number of lines read."""
         texts, count = texts_of(lines)
         return [event for found in texts for event in self._text.add(*found)], count
 
     def end(self) -> list[Event]:
-        """Return the ends of the calls that a later line would have decided."""
         return self._calls.released(is_interrupted=self._is_interrupted)
 
     def _system(self, fields: Fields) -> list[Event]:
@@ -638,9 +614,8 @@ class ClaudeDecoder:
         return self._incidents.system(fields)
 
     def _init(self, fields: Fields) -> list[Event]:
-        """Read an init line. It starts a turn, or a run if the process is another one. A process that was
-        killed leaves a turn without a result, and the next one may continue its session. While the
-        conversation is being shortened, the present turn may have another init."""
+        """It starts a turn, or a run if the process is another one: a process that was killed leaves a
+        turn without a result. While the conversation is being shortened, the turn may have another init."""
         session_id = text(fields, "session_id")
         is_same = self._has_run and session_id is not None and session_id == self._session_id
         continues = is_same and self._has_turn and self._is_compacting
@@ -777,7 +752,6 @@ class ClaudeDecoder:
         return [*events, *self._prompt(fields, words, parent_call)] if words else events
 
     def _prompt(self, fields: Fields, words: str, parent_call: str | None) -> list[Event]:
-        """Return the prompt in a user's line, which may also be a text of the agent itself."""
         if parent_call is not None:
             self._requests.prompted(parent_call)
             return [Prompt(words, parent_call)]
@@ -810,5 +784,4 @@ class ClaudeDecoder:
 
 
 def decoder() -> ClaudeDecoder:
-    """Return a decoder of Claude Code's own lines."""
     return ClaudeDecoder(CLAUDE_CODE)

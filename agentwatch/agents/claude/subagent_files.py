@@ -27,8 +27,7 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_claude_subagents(path: Path) -> ClaudeSubagents | None:
-    """Return the store of a session with subagents, or of one that may get them; None for another file. Raise
-    `OSError` if the transcript cannot be opened."""
+    """None for a session that gets no subagents. Raise `OSError` if the transcript cannot be opened."""
     folder = within(path.parent, path.stem, _FOLDER)
     if folder is None or not (_subagents_in(folder) or _may_get_subagents(path)):
         return None
@@ -36,20 +35,15 @@ def open_claude_subagents(path: Path) -> ClaudeSubagents | None:
 
 
 def _may_get_subagents(path: Path) -> bool:
-    """Return whether a file is a small transcript that is still written."""
     is_transcript = path.absolute().parent.parent.name == _PROJECTS
     return is_transcript and path.stat().st_size <= _MOST_NEW_SESSION and is_still_written(path)
 
 
 class ClaudeSubagents:
-    """Reads a transcript and the files of its subagents."""
-
     poll_seconds = 0.02
     """Finding out that nothing has changed takes 6 us."""
 
     def __init__(self, transcript: Path, folder: Path) -> None:
-        """Open the transcript. `folder` need not exist yet. Raise `OSError` if the transcript cannot be
-        opened."""
         self._transcript, self._folder = transcript, folder
         self._main = Tail(os.open(transcript, _READ))
         self._agents: dict[str, Tail] = {}
@@ -57,18 +51,15 @@ class ClaudeSubagents:
         self._seen_at = 0
 
     def new_lines(self) -> list[bytes]:
-        """Return the lines that no earlier call has returned, in the order of their times."""
         lines, self._merged = next_batch(self._merged, self._read_on)
         return lines
 
     def close(self) -> None:
-        """Close all files."""
         for tail in (self._main, *self._agents.values()):
             os.close(tail.fd)
         self._agents.clear()
 
     def _read_on(self) -> Iterator[bytes]:
-        """Yield what has been written to the files since they were last read, merged by time."""
         self._reopen()
         metas = self._find_agents()
         tails = [self._main, *self._agents.values()]
@@ -119,7 +110,6 @@ def _subagents_in(folder: Path) -> list[str]:
 
 
 def _open_own(folder: Path, name: str) -> int | None:
-    """Open a regular file of this user; None for another file, and for a folder that is a link by now."""
     try:
         folder_fd = os.open(folder, _READ | _NO_LINK | getattr(os, "O_DIRECTORY", 0))
     except OSError:
@@ -138,7 +128,6 @@ def _open_own(folder: Path, name: str) -> int | None:
 
 
 def _meta_line(folder: Path, agent: str) -> bytes:
-    """Return a line that names the call which started a subagent, from the file beside the subagent's own."""
     fd = _open_own(folder, agent + _META)
     described: object = None
     if fd is not None:

@@ -52,7 +52,6 @@ from agentwatch.session.events import (
 
 _MOST_TEXT_LINES = 256
 _MOST_LINE_ID = 100
-"""In characters."""
 _NAMES = ("supersedesUuids", "retractedMessageUuids")
 
 
@@ -63,12 +62,10 @@ class Answers:
         self._written: deque[tuple[str, int]] = deque(maxlen=_MOST_TEXT_LINES)
 
     def wrote(self, line: object, characters: int) -> None:
-        """Note the text of a line."""
         if characters and isinstance(line, str) and len(line) <= _MOST_LINE_ID:
             self._written.append((line, characters))
 
     def begin_turn(self) -> None:
-        """Forget the texts of the turns before."""
         self._written.clear()
 
     def retracted(self, fields: Fields) -> TextRetracted | None:
@@ -120,8 +117,6 @@ _NOTICES = (Origin.NOTICE, Origin.TASK_END)
 
 
 class UserText(NamedTuple):
-    """A text of a user line."""
-
     origin: Origin
     text: str = ""
 
@@ -130,7 +125,6 @@ NO_TEXT = UserText(Origin.NOTHING)
 
 
 def user_text(fields: Fields) -> UserText:
-    """Return the text of a user line, without the texts that the program adds for the model."""
     content = mapping(fields.get("message")).get("content")
     if isinstance(content, str):
         return read_text(content)
@@ -151,7 +145,6 @@ def user_text(fields: Fields) -> UserText:
 
 
 def read_text(said: str) -> UserText:
-    """Return what a text of a user line is, and its words."""
     said = said.strip()
     if said.startswith(INTERRUPTED):
         return UserText(Origin.INTERRUPTION, said)
@@ -182,7 +175,6 @@ def _notice(said: str) -> str | None:
 
 
 def tagged(said: str, tag: str) -> str | None:
-    """Return the text between a tag and its end; None without the tag, or if the text is blank."""
     start = said.find(f"<{tag}>")
     if start < 0:
         return None
@@ -209,7 +201,6 @@ _HOOK_ERRORS = ("hook_blocking_error", "hook_non_blocking_error", "hook_stopped_
 
 
 def system(fields: Fields) -> list[Event]:
-    """Return the events of a system line that does not end a turn."""
     at_ms, subtype = iso_ms(fields.get("timestamp")), fields.get("subtype")
     match subtype:
         case "compact_boundary" | "microcompact_boundary":
@@ -234,7 +225,6 @@ def system(fields: Fields) -> list[Event]:
 
 
 def attachment(fields: Fields) -> list[Event]:
-    """Return the events of an attachment: what the program adds to a message for the model."""
     attached, at_ms = mapping(fields.get("attachment")), iso_ms(fields.get("timestamp"))
     kind = attached.get("type")
     if kind == "queued_command":
@@ -247,7 +237,6 @@ def attachment(fields: Fields) -> list[Event]:
 
 
 def names(kind: str, fields: Fields) -> list[Event]:
-    """Return the title of the session, or its last prompt, by which Claude Code lists it."""
     if kind == "last-prompt":
         prompt = text(fields, "lastPrompt")
         return [] if prompt is None else [RunInfo(last_prompt=prompt)]
@@ -256,8 +245,7 @@ def names(kind: str, fields: Fields) -> list[Event]:
 
 
 def queue(fields: Fields) -> list[Event]:
-    """Return the events of a queue operation: a prompt that is taken out of the queue goes to the model. One
-    that begins a turn is written as a line of its own."""
+    """A prompt that is taken out of the queue goes to the model; one that begins a turn has its own line."""
     if fields.get("operation") != "remove":
         return []
     return _queued(text(fields, "content"), iso_ms(fields.get("timestamp")))
@@ -271,7 +259,6 @@ def _queued(words: str | None, at_ms: int | None) -> list[Event]:
 
 
 def progress(fields: Fields) -> list[Event]:
-    """Return the events of a progress line that does not wrap a message of a subagent."""
     data, call_id = mapping(fields.get("data")), text(fields, "parentToolUseID")
     kind = data.get("type")
     if kind == "bash_progress":
@@ -294,7 +281,6 @@ def _retry(fields: Fields, at_ms: int | None) -> Retry:
 
 
 def _error(error: object) -> str:
-    """Return the words of an error, which may be wrapped in further objects."""
     if isinstance(error, str):
         return error
     fields = mapping(error)
@@ -319,25 +305,20 @@ _ANSWERS = {Outcome.SUCCEEDED: "answered", Outcome.REJECTED: "rejected", Outcome
 
 
 class Calls:
-    """The calls that have not ended."""
-
     def __init__(self) -> None:
         self._calls = ClaudeCalls(tool_named)
         self._open = OpenCalls[str | None]()
         """The subagents of the open calls, by the calls' ids; None for the main agent."""
 
     def is_open(self, call_id: str) -> bool:
-        """Return whether the call with this id is open."""
         return self._calls.is_open(call_id)
 
     def has_open(self) -> bool:
-        """Return whether a call of the main agent is open."""
         return None in self._open.values()
 
     def started(
         self, block: Fields, call_id: str, fields: Fields, folder: str, parent_call: str | None
     ) -> Iterator[Event]:
-        """Yield the events of a `tool_use` block. `parent_call` is None for the main agent."""
         self._calls.cwd = folder
         self._open.keep(call_id, parent_call)
         at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
@@ -350,10 +331,9 @@ class Calls:
     def ended(
         self, block: Fields, call_id: str, fields: Fields, structured: object, parent_call: str | None
     ) -> Iterator[Event]:
-        """Yield the events of a `tool_result` block. A call that was running when the user interrupted it has
-        the text and the `toolDenialKind` of a call that the user refused. The next text of the user names the
-        interrupted message, and versions from 2.1.330 say that a call was refused before it ran.
-        `parent_call` is None for the main agent."""
+        """A call that was running when the user interrupted it looks like one that the user refused. The
+        next text of the user names the interrupted message; versions from 2.1.330 say that a call was
+        refused before it ran."""
         self._open.pop(call_id, None)
         denial, at_ms = text(fields, "toolDenialKind"), iso_ms(fields.get("timestamp"))
         if fields.get("toolDenialBeforeRun") is True:
@@ -394,26 +374,22 @@ class Subagents:
         self._waiting: OrderedDict[str, str] = OrderedDict()
         """The prompts of the calls whose agent is not known yet."""
         self._started: OrderedDict[str, str] = OrderedDict()
-        """All calls, with no value."""
         self._calls: OrderedDict[str, str] = OrderedDict()
         """The calls by the ids of their agents."""
         self._lines: OrderedDict[str, str] = OrderedDict()
         """The calls by the ids of lines without an agent's id."""
 
     def call_started(self, call_id: str, arguments: Fields) -> None:
-        """Note a call that starts a subagent."""
         _keep(self._started, call_id, "", _MOST_CALLS)
         _keep(self._waiting, call_id, _beginning(text(arguments, "prompt")), _MOST_CALLS)
 
     def link(self, agent_id: str | None, call_id: str | None) -> None:
-        """Note the call that started an agent."""
         if agent_id is not None and call_id is not None:
             self._waiting.pop(call_id, None)
             _keep(self._calls, agent_id, call_id, _MOST_CALLS)
 
     def of_line(self, fields: Fields, prompt: str | None) -> str:
-        """Return the id of the call whose subagent wrote a line; without a known call, the agent's own id.
-        `prompt` is its text, if it is the first of the subagent."""
+        """The call whose subagent wrote a line, or the agent's own id. `prompt` is its first text."""
         agent_id = text(fields, "agentId")
         if agent_id is not None:
             if agent_id not in self._calls:
@@ -428,8 +404,7 @@ class Subagents:
         return found
 
     def _call_of(self, prompt: str | None) -> str | None:
-        """Return the call with this prompt; without one, the only call whose agent is not known, or else
-        the only call."""
+        """The call with this prompt, or the only call without a known agent, or else the only call."""
         beginning = _beginning(prompt)
         if beginning:
             for call_id, expected in self._waiting.items():
@@ -457,8 +432,6 @@ _MOST_COMPARED = 200
 
 
 class ClaudeTranscriptDecoder:
-    """Decodes the lines of one transcript into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._facts = SessionFacts()
         self._tree = Tree()
@@ -476,7 +449,6 @@ class ClaudeTranscriptDecoder:
         """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         kind = fields.get("type")
         if isinstance(kind, str) and kind in SILENT and not self._is_first:
             return []
@@ -499,7 +471,6 @@ class ClaudeTranscriptDecoder:
         return begun
 
     def end(self) -> list[Event]:
-        """Return the ends of the calls that a later line would have decided."""
         return self._calls.released()
 
     def _beside(self, kind: str, fields: Fields) -> Iterable[Event]:
@@ -545,7 +516,6 @@ class ClaudeTranscriptDecoder:
         return (Unknown(f"type {in_words(kind)}"),)
 
     def _agent(self, fields: Fields, *, is_side: bool) -> str | None:
-        """Return the id of the call whose subagent wrote a line; None for the main agent."""
         if self._own_agent is False and "isSidechain" in fields:
             self._own_agent = text(fields, "agentId") if is_side else True
         if not is_side or (self._own_agent is not True and self._own_agent == text(fields, "agentId")):

@@ -19,14 +19,12 @@ _TEXTS = frozenset({"agent_message", "reasoning", "plan", "error", "todo_list"})
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only `codex exec` can have written a line. Codex is the only agent with these types. Its
-    lines of type `error` decide nothing: other agents write them too."""
+    """Codex alone has these types, except `error`, which decides nothing: other agents write it too."""
     kind = fields.get("type")
     return isinstance(kind, str) and kind in _OWN_TYPES
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     kind, item = fields.get("type"), fields.get("item")
     if kind == "thread.started":
         return LineRole.START
@@ -57,13 +55,11 @@ _LATEST_MS = 7_258_118_400_000
 
 
 def recognises_rollout(fields: Fields) -> bool:
-    """Return whether only Codex can have written a line to a rollout."""
     kind = fields.get("type")
     return isinstance(kind, str) and kind in _ROLLOUT_TYPES and isinstance(fields.get("payload"), dict)
 
 
 def rollout_role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     payload, kind = fields.get("payload"), fields.get("type")
     if not isinstance(payload, dict):
         return LineRole.OTHER

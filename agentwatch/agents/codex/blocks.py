@@ -28,7 +28,6 @@ _PLAIN_ACTIONS = ("search", "other", None)
 
 
 def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a line: the arguments of an item that started, the result of one that ended."""
     item = mapping(fields.get("item"))
     is_start = fields.get("type") == "item.started"
     rest = {key: value for key, value in item.items() if key not in _SHOWN}
@@ -59,20 +58,17 @@ def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
 
 
 def command_block(command: str) -> Block:
-    """Return the whole command, as the agent passes it to the shell."""
     return (
         TextBlock("command", command) if "\n" in command else FieldsBlock("arguments", {"command": command})
     )
 
 
 def output_block(output: object) -> Iterator[Block]:
-    """Yield what a command printed, unless that is nothing."""
     if isinstance(output, str) and output:
         yield OutputBlock("stdout", output)
 
 
 def change_blocks(changes: list[FileChange]) -> Iterator[Block]:
-    """Yield the change of each file, or what happened to a file whose change is not in the line."""
     for change in changes:
         if change.diff is not None or change.after is not None:
             yield ChangeBlock(change.diff, before=change.before, after=change.after)
@@ -82,7 +78,6 @@ def change_blocks(changes: list[FileChange]) -> Iterator[Block]:
 
 
 def search_blocks(fields: dict[str, object]) -> Iterator[Block]:
-    """Yield what a web search searched for, and the pages that it found."""
     found = tuple(_reference(mapping(each)) for each in items(fields.pop("results", None)))
     action = mapping(fields.pop("action", None))
     what = {key: value for key, value in action.items() if value not in _PLAIN_ACTIONS}
@@ -107,7 +102,6 @@ def mcp_blocks(result: Fields, error: str | None) -> Iterator[Block]:
 
 
 def piece_blocks(piece: Fields) -> Iterator[Block]:
-    """Yield a piece of a result: a text, or the type and size of an image or of other data."""
     if found := text(piece, "text"):
         yield ContentBlock(found)
         return
@@ -121,7 +115,6 @@ def piece_blocks(piece: Fields) -> Iterator[Block]:
 
 
 def image_block(url: str) -> Block:
-    """Return an image: its address, or the type and size of one whose data is in the line."""
     if not url.startswith("data:"):
         return FieldsBlock("image", {"url": url})
     head, _, data = url.removeprefix("data:").partition(",")
@@ -136,7 +129,6 @@ _OF_A_LINE = frozenset(
 
 
 def rollout_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a line: the arguments of a call, or what an item or an output reports about it."""
     payload = mapping(fields.get("payload"))
     match payload.get("type"):
         case "function_call" | "tool_search_call":

@@ -1,5 +1,4 @@
-"""What is known about Codex, beside its formats. Source: the vendor's documentation and code, and folders
-that the program has written."""
+"""Codex beside its formats. Source: the vendor's documentation and code, and folders that it has written."""
 
 from __future__ import annotations
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 
 
 _UUID = 36
-"""The characters of a UUID."""
 _ROOTS = ("$CODEX_HOME", "~/.codex")
 _STDIN = re.compile("-")
 """A prompt that is read from stdin."""
@@ -44,19 +42,16 @@ _RECEIPT = re.compile(r"Queued message [\w-]{1,100} for thread ([\w-]{1,100})")
 
 
 def id_in_stem(stem: str) -> str:
-    """Return the id of the thread in the name of a rollout. It is `rollout-TIME-THREAD`; a later one of the
-    same thread is `rollout-TIME-THREAD_ROLLOUT`."""
+    """`rollout-TIME-THREAD`; a later one of the same thread is `rollout-TIME-THREAD_ROLLOUT`."""
     is_later = stem[-_UUID - 1 : -_UUID] == "_"
     return stem[-2 * _UUID - 1 : -_UUID - 1] if is_later else stem[-_UUID:]
 
 
 def thread_in_name(name: str) -> str:
-    """Return the id of the thread in the name of a file."""
     return id_in_stem(name.removesuffix(".zst").removesuffix(".jsonl"))
 
 
 def is_later_segment(name: str) -> bool:
-    """Return whether a file is named as one of the later rollouts of its thread."""
     stem = name.removesuffix(".zst").removesuffix(".jsonl")
     return name.startswith("rollout-") and stem[-_UUID - 1 : -_UUID] == "_"
 
@@ -122,9 +117,8 @@ _MODES = (
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in the line that begins a turn: its sandbox, or a narrower one that can be given. A
-    profile of the user may be narrower than each sandbox, and a policy may ask before each command, which
-    newer versions cannot any more."""
+    """Return the mode in the line that begins a turn, or a narrower one that can be given: a profile of
+    the user may be narrower than each sandbox, and newer versions cannot ask before each command."""
     if fields.get("type") != "turn_context":
         return None
     turn = mapping(fields.get("payload"))
@@ -146,7 +140,6 @@ def _mode_in(fields: Fields) -> str | None:
 
 
 def _reads_all(turn: Fields) -> bool:
-    """Return whether the turn may read each file, as in each mode."""
     sandbox, files = mapping(turn.get("sandbox_policy")), mapping(turn.get("permission_profile"))
     if any(
         text(mapping(sandbox.get(name)), "type") == "restricted" for name in ("access", "read_only_access")
@@ -183,15 +176,13 @@ _DAY_S = 24 * HOUR_S
 
 
 def sessions() -> Kind:
-    """Return the kind of the folder `sessions`. A day has up to 50 hours somewhere on the earth: its folder
-    gets no session after two days."""
+    """A day has up to 50 hours somewhere on the earth: its folder gets no session after two days."""
     day = Kind("codex", _owner, _rollout(False), cools_after_s=2 * _DAY_S)
     month = Kind("codex", below=_numbers(day))
     return Kind("codex", below=_numbers(Kind("codex", below=_numbers(month))))
 
 
 def archive() -> Kind:
-    """Return the kind of the folder `archived_sessions`."""
     return Kind("codex", _owner, _rollout(True))
 
 
@@ -238,8 +229,6 @@ _SOCKET = "app-server-control/app-server-control.sock"
 
 
 class CodexReports:
-    """Reads which sessions are loaded, and what the server says about them, at most once a second."""
-
     def __init__(self, folders: Iterable[Path], uid: int, proc: Proc) -> None:
         self._folders = tuple(folders)
         self._uid = uid
@@ -252,8 +241,7 @@ class CodexReports:
         """Whether a session without a lock is not loaded."""
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
-        """Read the locks if it is time, and return whether something new is said. `now` is in seconds. `keys`
-        is not used: all files are read, or those whose time has come."""
+        """`keys` is not used: all files are read, or those whose time has come."""
         if 0 <= self._due - now <= _SECONDS:
             return False
         self._due = now + _SECONDS

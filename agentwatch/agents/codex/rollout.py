@@ -115,7 +115,6 @@ _QUIET = frozenset(
 
 
 def notice_of(kind: str, event: Fields, at_ms: int | None) -> list[Event] | None:
-    """Return the notice of an event; None if its type is not known."""
     message = message_in(event)
     match kind:
         case "error" | "stream_error":
@@ -153,13 +152,11 @@ _PATCH_TOOL = "apply_patch"
 WRITE_STDIN = "write_stdin"
 _WAIT = "wait"
 _MOST_ID = 100
-"""The length of the id of a cell. Those in captures are numbers."""
 PLAN_TOOL = "update_plan"
 QUESTION_TOOL = "request_user_input"
 
 
 def command_of(arguments: Fields) -> str:
-    """Return the script that a tool runs: a list of words, or a text under one of its names."""
     words = arguments.get("command")
     if isinstance(words, list):
         return script_in(words)
@@ -167,7 +164,6 @@ def command_of(arguments: Fields) -> str:
 
 
 def patch_of(name: str, arguments: Fields, whole: str) -> str | None:
-    """Return the patch that a call applies; None if it applies none."""
     if name == _PATCH_TOOL:
         return text(arguments, "input") or text(arguments, "patch") or whole
     words = arguments.get("command")
@@ -177,8 +173,7 @@ def patch_of(name: str, arguments: Fields, whole: str) -> str | None:
 
 
 def use_of(name: str, namespace: str | None, given: object) -> Use:
-    """Return the use of a tool. `namespace`, the name of its group, is None without a group. `given` is its
-    arguments: JSON as a text, or the text that a custom tool receives."""
+    """`given` is JSON as a text, or the text that a custom tool receives."""
     arguments = mapping(given)
     whole = given if isinstance(given, str) else ""
     patch = patch_of(name, arguments, whole) if name in _COMMANDS or name == _PATCH_TOOL else None
@@ -206,12 +201,10 @@ def asked_process(name: str, arguments: Fields) -> str | None:
 
 
 def cell_process(cell: str) -> str:
-    """Return the name under which a running script is kept, by the id of its cell."""
     return f"cell {cell[:_MOST_ID]}"
 
 
 def _cell(arguments: Fields) -> str | None:
-    """Return the id of the script that a call of `wait` waits for; None if it waits for subagents."""
     found = number(arguments, "cell_id")
     return text(arguments, "cell_id") if found is None else str(found)
 
@@ -230,7 +223,6 @@ def _stdin(name: str, arguments: Fields, _whole: str) -> Use:
 
 
 def _script(name: str, arguments: Fields, whole: str) -> Use:
-    """Return the use of a tool that runs a script in a language of its own."""
     script = text(arguments, "code") or text(arguments, "input") or whole
     return Use(name, ToolKind.EXECUTE, Phrase.USED, f"{name} {script.strip()}".rstrip())
 
@@ -246,7 +238,6 @@ _MOST_LIMIT_MS = 86_400_000
 
 
 def time_limit_of(question: Fields) -> int | None:
-    """Return after how many milliseconds a question to the user answers itself; None if it does not."""
     limit_ms = number(question, "autoResolutionMs")
     return limit_ms if limit_ms is not None and 0 < limit_ms <= _MOST_LIMIT_MS else None
 
@@ -294,8 +285,7 @@ _TOOLS = {
         ToolKind.SEARCH, Phrase.USED, lambda given: f"tool_search {text(given, 'query') or ''}".rstrip()
     ),
 }
-"""The other tools, apart from those that run commands. A tool that is not listed shows its name and one
-argument."""
+"""A tool that is not listed shows its name and one argument; those that run commands are not here."""
 
 
 # The output of a call, as the model gets it.
@@ -339,26 +329,20 @@ _BROKEN_CALL = 500
 
 
 class Output(NamedTuple):
-    """The output of a call."""
-
     text: str
-    """What the tool returned, without the head."""
     exit_code: int | None = None
     process: str | None = None
     """The id of the process that is still running."""
     duration_ms: int | None = None
     succeeded: bool | None = None
-    """What the output itself says."""
     is_aborted: bool = False
     has_head: bool = False
     ends_script: bool = False
-    """Whether it is the output of a script that has ended."""
     pieces: tuple[Fields, ...] = ()
     """The pieces of an output that is a list: texts and images."""
 
 
 def read_output(value: object) -> Output:
-    """Return the output of a call: a text, an object with `content`, or a list of texts and images."""
     if isinstance(value, str):
         return _text_output(value)
     if isinstance(value, list):
@@ -374,7 +358,6 @@ def read_output(value: object) -> Output:
 
 
 def end_of(use: Use, output: Output) -> End:
-    """Return how a call ended; `RETURNED` if its output does not say."""
     return _end(use, output)._replace(duration_ms=output.duration_ms)
 
 
@@ -448,8 +431,7 @@ def _head_output(whole: str) -> Output:
 
 
 def _script_output(whole: str) -> Output | None:
-    """Return the output of a script that calls tools; None for another output. The second line is part of the
-    head, which a command that prints the same words does not have."""
+    """The second line is part of the head, which a command that prints the same words does not have."""
     first, _, rest = whole[:_MOST_HEAD].partition("\n")
     process = first.removeprefix(_SCRIPT_RUNNING).strip() if first.startswith(_SCRIPT_RUNNING) else None
     if (process is None and first not in _SCRIPT_ENDS) or not rest.startswith(_SCRIPT_HEAD):
@@ -472,8 +454,7 @@ def _script_output(whole: str) -> Output | None:
 
 
 def _milliseconds(seconds: object) -> int | None:
-    """Return a duration in milliseconds; None if it is not a number, or less than one millisecond. Codex
-    gives 0 for a process that ended before it began to measure."""
+    """None for no number or under 1 ms: Codex gives 0 for what ended before it began to measure."""
     try:
         found = float(seconds) if isinstance(seconds, str | int | float) else 0.0
     except (ValueError, OverflowError):
@@ -496,7 +477,6 @@ class Calls:
 
     def __init__(self) -> None:
         self.cwd = ""
-        """The working directory without a trailing separator; empty if unknown."""
         self._open = OpenCalls[Use]()
         self._ended = OpenCalls[None]()
         """The calls that an item has ended, before their output came."""
@@ -508,7 +488,6 @@ class Calls:
         """The open calls of `write_stdin` and `wait`, and the process of each."""
 
     def start(self, call_id: str, use: Use, arguments: Fields, at_ms: int | None) -> list[Event]:
-        """Return the events of a call that starts."""
         self._open.keep(call_id, use, use.tool)
         process = asked_process(use.tool, arguments)
         if process is not None:
@@ -516,7 +495,6 @@ class Calls:
         return [started(call_id, use, self.cwd, at_ms)]
 
     def output(self, call_id: str, value: object, at_ms: int | None) -> list[Event]:
-        """Return the events of a call's output."""
         if call_id in self._ended:
             del self._ended[call_id]
             return []
@@ -535,8 +513,7 @@ class Calls:
         return [ended(*of_process, end._replace(duration_ms=None), self.cwd), *events]
 
     def finish(self, call_id: str, use: Use, end: End | None) -> list[Event]:
-        """Return the events of an item or an event that reports a call, and its end if it has one. `use` is
-        only used if no earlier line started the call. `end` is None if it is still running."""
+        """`use` is only used if no earlier line started the call. `end` is None if it is still running."""
         known = self._open.get(call_id)
         self._forget_process_of(call_id)
         if end is None:
@@ -556,7 +533,6 @@ class Calls:
         self._cut.update(dict.fromkeys(self._open, at_ms))
 
     def begin_turn(self) -> list[Event]:
-        """Return the ends of the calls that the user interrupted in the turn before."""
         cut, self._cut = self._cut, {}
         uses = [(call_id, self._open.pop(call_id, None), at_ms) for call_id, at_ms in cut.items()]
         return [
@@ -597,16 +573,12 @@ _PLAN = "<proposed_plan>"
 
 
 class _Waiting(NamedTuple):
-    """A text whose copy has not come."""
-
     key: str | None
     """The id of its message; None if the format has no ids."""
     digest: bytes
 
 
 class Copies:
-    """The texts of one channel whose copy may still come."""
-
     def __init__(self) -> None:
         self._events: deque[_Waiting] = deque(maxlen=_MOST_WAITING)
         self._items: deque[_Waiting] = deque(maxlen=_MOST_WAITING)
@@ -620,8 +592,7 @@ class Copies:
         return True
 
     def is_new_item(self, key: str | None, text: str) -> bool:
-        """Return whether the text of an item has not come as an event. If an event without an id is still
-        waiting for its item, this is that item, even if its text differs."""
+        """An event without an id that waits for its item is this item, even if its text differs."""
         waiting = _Waiting(key, _digest(text))
         is_copy = _taken(self._events, waiting)
         if not is_copy and any(each.key is None for each in self._events):
@@ -634,21 +605,18 @@ class Copies:
         return not is_copy
 
     def clear(self) -> None:
-        """Expect no more copies: what comes next is a later step of the model."""
         self._events.clear()
         self._items.clear()
 
 
 class Twins:
-    """The newest text that one kind of line reported, because some rollouts report it in two. A prompt and an
-    answer may be the completed item of a paginated history and an event of the older form, a web search an
-    item of the model and an event. Two texts of the same kind of line are never twins."""
+    """The newest text of one kind of line: some rollouts report a prompt, an answer or a web search by an
+    item and by an event. Two texts of the same kind are never twins."""
 
     def __init__(self) -> None:
         self._last: tuple[bytes, bool] | None = None
 
     def is_second(self, text: str, *, is_item: bool) -> bool:
-        """Return whether the other kind of line has just reported this text."""
         digest = _digest(text)
         is_twin = self._last == (digest, not is_item)
         self._last = None if is_twin else (digest, is_item)
@@ -656,9 +624,8 @@ class Twins:
 
 
 class Prompts:
-    """The user's messages. An item may also be written by Codex in the name of the user. Most versions write
-    an event for each real prompt, directly before or after its item. An item is therefore kept until an
-    event, or the first answer to it, has come."""
+    """The user's messages. Codex also writes items in the name of the user; most versions write an event
+    for each real prompt. An item is therefore kept until an event, or the first answer to it, has come."""
 
     def __init__(self) -> None:
         self._events: deque[bytes] = deque(maxlen=_MOST_WAITING)
@@ -671,7 +638,6 @@ class Prompts:
         """Whether Codex has told the model in this turn that a subagent has ended."""
 
     def is_new_event(self, text: str) -> bool:
-        """Return whether the text of an event is a prompt that has not come as an item."""
         self._items.clear()
         self._has_events = True
         digest = _digest(text)
@@ -697,11 +663,9 @@ class Prompts:
         return text.startswith(_CONTEXT) or (self._has_events and text.startswith("<"))
 
     def drop_items(self) -> None:
-        """Forget the kept items: they were not the user's."""
         self._items.clear()
 
     def take(self) -> list[str]:
-        """Return the kept items, in order: no event came, so they are prompts."""
         taken, self._items = self._items, []
         self._digests.extend(map(_digest, taken))
         return taken
@@ -712,7 +676,6 @@ def _digest(text: str) -> bytes:
 
 
 def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:
-    """Return whether a text is the copy of one that waits, which is then removed."""
     for each in waiting:
         if each.digest == found.digest or (each.key is not None and each.key == found.key):
             waiting.remove(each)
@@ -723,7 +686,6 @@ def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:
 # Prompts, answers and thoughts, and the turns that they begin.
 
 _NO_TEXT = "[image]"
-"""The prompt of a message without a text."""
 
 
 class Conversation:
@@ -731,9 +693,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self._is_announced = False
-        """Whether a turn was announced that has neither a prompt nor an answer yet."""
         self._awaits_answer = False
-        """Whether the newest prompt has no answer yet."""
         self._prompts = Prompts()
         self._prompt_twins, self._answer_twins = Twins(), Twins()
         self._answers = Copies()
@@ -774,7 +734,6 @@ class Conversation:
         return [] if is_empty else [*prompts, ended]
 
     def message_item(self, item: Fields, at_ms: int | None) -> list[Event]:
-        """Return the events of a message of the user or of the model."""
         pieces = map(mapping, items(item.get("content")))
         texts = [whole_text(found) for piece in pieces if (found := text(piece, "text")) is not None]
         role, answer = item.get("role"), "".join(texts)
@@ -786,14 +745,12 @@ class Conversation:
         return []
 
     def reasoning_item(self, item: Fields, at_ms: int | None) -> list[Event]:
-        """Return the parts of the model's reasoning that did not come as an event."""
         key = text(item, "id")
         parts = _parts(items(item.get("summary")) or items(item.get("content")))
         return self._thought([each for each in parts if self._thoughts.is_new_item(key, each)], at_ms)
 
     def prompt(self, found: str, *, is_item: bool = False) -> list[Event]:
-        """Return the prompt of an event, unless it came as an item of the model or as another event.
-        `is_item` says whether the event is the completed item of a paginated history."""
+        """Return nothing of what came as an item or as another event. `is_item`: of a paginated history."""
         found = whole_text(found) or _NO_TEXT
         if self._prompt_twins.is_second(found, is_item=is_item):
             return []
@@ -802,8 +759,7 @@ class Conversation:
     def answer(
         self, found: str | None, key: str | None, at_ms: int | None, *, is_item: bool = False
     ) -> list[Event]:
-        """Return the answer of an event, unless it came as an item of the model or as another event.
-        `is_item` says whether the event is the completed item of a paginated history."""
+        """Return nothing of what came as an item or as another event. `is_item`: of a paginated history."""
         found = whole_text(found or "")
         if not found or self._answer_twins.is_second(found, is_item=is_item):
             return []
@@ -812,7 +768,6 @@ class Conversation:
         return self.after_prompts(_block(Channel.ANSWER, found, at_ms))
 
     def thought(self, given: Iterable[object], key: str | None, at_ms: int | None) -> list[Event]:
-        """Return the parts of the model's reasoning in an event that did not come as an item."""
         return self._thought(
             [each for each in _parts(given) if self._thoughts.is_new_event(key, each)], at_ms
         )
@@ -848,18 +803,15 @@ def _is_users(item: Fields) -> bool:
 
 
 def read_item(item: Fields) -> Item | None:
-    """Read an item that is a tool call; None if its type is not known."""
     return _read(_ITEMS.get(text(item, "type") or ""), item)
 
 
 def read_event(kind: str, event: Fields) -> Item | None:
-    """Read an event that reports the end of a call; None if its type is not known."""
     return _read(_EVENTS.get(kind), event)
 
 
 def _read(reader: _Reader | None, fields: Fields) -> Item | None:
-    """Read a call, and add the duration that the agent measured. It gives 0 for what ended before it began to
-    measure."""
+    """Add the measured duration; the agent gives 0 for what ended before it began to measure."""
     if reader is None:
         return None
     found = reader(fields)
@@ -988,8 +940,6 @@ _MOST_ERROR = 4096
 
 
 class Turns:
-    """Decodes the turns of a rollout."""
-
     def __init__(self) -> None:
         self.calls = Calls()
         self.texts = Conversation()
@@ -999,10 +949,8 @@ class Turns:
         """The number of web searches without an id."""
         self._search_twins = Twins()
         self._error: str | None = None
-        """The newest error of the present turn."""
 
     def item(self, kind: str, item: Fields, at_ms: int | None) -> list[Event] | None:
-        """Return the events of a model's item; None if its type is not known."""
         match kind:
             case "message":
                 return self.texts.message_item(item, at_ms)
@@ -1030,7 +978,6 @@ class Turns:
         return None
 
     def completed(self, item: Fields, event: Fields, at_ms: int | None) -> list[Event] | None:
-        """Return the events of a completed item of a paginated history; None if its type is not known."""
         key = text(item, "id")
         match item.get("type"):
             case "UserMessage":
@@ -1048,7 +995,6 @@ class Turns:
         return None if found is None else self._finished(key or "", found, event, at_ms)
 
     def event(self, kind: str, event: Fields, at_ms: int | None) -> list[Event] | None:
-        """Return the events of an event of Codex; None if it does not belong to a turn."""
         match kind:
             case "user_message":
                 return self.texts.prompt(text(event, "message") or "")
@@ -1150,8 +1096,7 @@ def refusal_in(error: Fields, at_ms: int | None) -> list[Limits]:
 
 
 def _turn_complete(event: Fields, before: str | None) -> TurnEnded:
-    """Return the end of a turn. One that failed has the same type, with an error. Older versions report the
-    error of a turn without an answer only in an event before its end."""
+    """One that failed has an error. Older versions report that of a turn without an answer before its end."""
     error = event.get("error")
     duration_ms = number(event, "duration_ms")
     if error is None or error == {}:
@@ -1179,7 +1124,6 @@ def _call_id(fields: Fields) -> str:
 
 FORMAT = "codex-rollout"
 _UUID = 36
-"""The characters of a UUID."""
 _COPY_GAP_MS = 1000
 _ONE_LINER = "codex_exec"
 """The originator of a session that another program starts for one prompt, with `codex exec`."""
@@ -1203,17 +1147,14 @@ class Counts:
         self.may_inherit = False
         """Whether the thread was spawned by another, and no line shows yet whether it repeats its lines."""
         self._before = Tokens()
-        """The tokens of the thread's files before this one."""
         self._own = Tokens()
         self._inherited: Tokens | None = Tokens()
         """The total when the first own turn began; None until it is known."""
         self._began_ms: int | None = None
-        """When the file was begun."""
         self._last_ms: int | None = None
         self._has_turn_ids = False
 
     def begin(self, payload: Fields, at_ms: int | None, *, is_spawned: bool = False) -> None:
-        """Begin a file, which may inherit history."""
         self._before, self._own = added((self._before, self._own)), Tokens()
         self.inherits = _has_base(payload) or text(payload, "forked_from_id") is not None
         self.may_inherit = is_spawned and not self.inherits
@@ -1233,9 +1174,8 @@ class Counts:
         return self.inherits
 
     def has_own_turn(self, payload: Fields, at_ms: int | None) -> bool:
-        """Return whether a line is of an own turn, which ends the inherited history. The ids of turns contain
-        the time at which the turn began. In files without such ids, the copy was written at once: a line that
-        came a second later is an own one."""
+        """Return whether a line ends the inherited history. The ids of turns contain their time. In files
+        without such ids, the copy was written at once: a line that came a second later is an own one."""
         last_ms, self._last_ms = self._last_ms, at_ms
         turn_ms, began_ms = _made_ms(text(payload, "turn_id")), self._began_ms
         if turn_ms is not None and began_ms is not None:
@@ -1249,7 +1189,6 @@ class Counts:
         return is_own
 
     def usage(self, total: Tokens, last: Tokens) -> Tokens:
-        """Return the tokens of the thread's own requests after a line."""
         inherited = self._inherited
         if self.inherits:
             self._inherited = inherited = total
@@ -1273,7 +1212,6 @@ def _less(total: Tokens, part: Tokens) -> Tokens:
 
 
 def _made_ms(name: str | None) -> int | None:
-    """Return the time in an id of version 7, in milliseconds since the epoch; None for another id."""
     if name is None or len(name) != _UUID or name[14] != "7":
         return None
     try:
@@ -1287,8 +1225,6 @@ _MOST_SPAWNED = 1000
 
 
 class _Spawned:
-    """A thread that this one has spawned."""
-
     def __init__(self, decoder: CodexRolloutDecoder, thread: str) -> None:
         self.decoder = decoder
         self.tokens = Tokens()
@@ -1298,13 +1234,10 @@ class _Spawned:
 
     @property
     def parent_call(self) -> str:
-        """The call, or else the id of the thread."""
         return self.call_id or self._thread
 
 
 class CodexRolloutDecoder:
-    """Decodes the lines of a rollout into events."""
-
     def __init__(self) -> None:
         self._counts = Counts()
         self.repeats_history = False
@@ -1317,13 +1250,11 @@ class CodexRolloutDecoder:
         self._is_compacted = False
         """Whether the newest content of the conversation is a compaction, which up to three lines report."""
         self._tokens = Tokens()
-        """The tokens of the thread's own requests."""
         self.spawning: dict[str, str] = {}
         """What the calls that spawn threads ask them to do, by the ids of those whose thread is not known."""
         self._spawned: dict[str, _Spawned] = {}
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         if SUBAGENT in fields:
             return self._decode_spawned(text(fields, SUBAGENT) or "", fields)
         payload, at_ms = mapping(fields.get("payload")), time_of(fields)
@@ -1354,7 +1285,6 @@ class CodexRolloutDecoder:
         return [Unknown(f"type {in_words(fields.get('type'))}")]
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the rollout."""
         of_spawned = (self._as_subagent(each, each.decoder.end()) for each in self._spawned.values())
         return [*self._turns.texts.late_prompts(), *self._turns.calls.end(), *chain.from_iterable(of_spawned)]
 
@@ -1460,7 +1390,6 @@ class CodexRolloutDecoder:
         return events
 
     def _usage(self, total: Fields, last: Fields, size: int | None = None) -> list[Event]:
-        """Return the token count of the thread's own requests so far, and the context of the newest one."""
         used, counted = number(last, "total_tokens"), tokens_of(total)
         own = counted if counted == Tokens() else self._counts.usage(counted, tokens_of(last))
         if counted != Tokens():
@@ -1473,7 +1402,6 @@ class CodexRolloutDecoder:
         return added((own, *(each.tokens for each in self._spawned.values())))
 
     def _decode_spawned(self, thread: str, fields: Fields) -> list[Event]:
-        """Return the events of a line of a spawned thread, as those of a subagent."""
         spawned = self._spawned.get(thread)
         if spawned is None:
             if len(self._spawned) >= _MOST_SPAWNED:

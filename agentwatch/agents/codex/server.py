@@ -1,12 +1,9 @@
 """The states of threads that the shared server of Codex reports: `app-server-control.sock` in its folder.
+Seen in Codex 0.169: JSON-RPC without the member `jsonrpc`, one message in each WebSocket frame.
 
-Observed in Codex 0.169: the terminals of a user share one server, which knows of each of its threads whether
-it is idle, active, or waits for an approval or an answer. It speaks JSON-RPC without the member `jsonrpc`,
-one message in each WebSocket frame.
-
-Two rules: nothing is asked that changes the server or a thread, and nothing is answered. A thread is never
-resumed: the server would send its questions here too. Each exchange has a connection of its own for some
-milliseconds, because the server subscribes its connections to each thread that an agent starts.
+Two rules: nothing is asked that changes the server or a thread, and nothing is answered. A thread is
+never resumed: the server would send its questions here too. Each exchange has a connection of its own for
+some milliseconds, because the server subscribes its connections to each thread that an agent starts.
 """
 
 from __future__ import annotations
@@ -62,7 +59,6 @@ class Thread(NamedTuple):
 
 
 def thread_of(fields: Fields) -> Thread:
-    """Return what a server says about a thread."""
     status = mapping(fields.get("status"))
     kind, flags = text(status, "type"), status.get("activeFlags")
     if kind == "active" and isinstance(flags, list):
@@ -82,7 +78,6 @@ class CodexServer:
         self.threads: dict[str, Thread] = {}
         self._uid = uid
         self._read: dict[str, float] = {}
-        """When each thread was read."""
         self._place: tuple[object, ...] | None = None
         """The socket of the last exchange, by its file."""
         self._due = 0.0
@@ -105,7 +100,6 @@ class CodexServer:
         self._forget(key for key, then in self._read.items() if not 0 <= now - then <= _KEPT_SECONDS)
 
     def _ask(self, path: str, now: float, wanted: Collection[str]) -> bool:
-        """Read the threads that are due, and return whether the server has answered in time."""
         is_answered = False
         try:
             with _Peer(path, self._uid, _MOST_SECONDS) as peer:
@@ -138,21 +132,18 @@ class _Peer(WebSocket):
     _number = 0
 
     def ask(self, method: str, params: Fields) -> int:
-        """Send a request, and return its number."""
         self._number += 1
         self.send(json.dumps({"id": self._number, "method": method, "params": params}).encode())
         return self._number
 
     def answer(self) -> tuple[int, Fields]:
-        """Return the number of the next request that is answered, and its result; {} if it was refused. Raise
-        `ValueError` if a message is not JSON."""
+        """Return the next answer's number and result; {} if refused. Raise `ValueError` for invalid JSON."""
         while True:
             message = parse(self.receive())
             if isinstance(message, dict) and "method" not in message:
                 return number(message, "id") or 0, mapping(message.get("result"))
 
     def request(self, method: str, params: Fields) -> Fields:
-        """Send a request, and return its result, as `answer` does."""
         asked = self.ask(method, params)
         while True:
             answered, result = self.answer()
@@ -161,9 +152,8 @@ class _Peer(WebSocket):
 
 
 def own_socket(path: Path, uid: int) -> tuple[str, int, int] | None:
-    """Return the path of a user's socket, with its inode and its time; None if it may be somebody else's.
-    Codex keeps its socket in a folder with a short name, and a link to it. One link is followed if it belongs
-    to the user. Its target must be a socket of the user, in a folder that only the user can change."""
+    """Return a user's socket, its inode and its time; None if it may be somebody else's. Codex keeps a
+    link to it. One link of the user is followed, to a socket in a folder that only the user can change."""
     try:
         found = os.lstat(path)
         if stat.S_ISLNK(found.st_mode) and found.st_uid == uid:

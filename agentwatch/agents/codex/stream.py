@@ -66,14 +66,12 @@ _RETRY = "Reconnecting..."
 
 
 def message_in(fields: Fields) -> str | None:
-    """Return the message of an error; None for an error without one."""
     found = text(fields, "message")
     return None if found is None else plain(found)
 
 
 def plain(message: str) -> str:
-    """Return an error message as a person reads it. The message may be the body of the model's answer, which
-    is JSON.
+    """Return an error message as a person reads it: it may be the model's answer in JSON.
 
     Example:
         >>> plain('{"error": {"message": "no such model"}}')
@@ -102,28 +100,20 @@ def error_event(message: str, at_ms: int | None = None) -> Event:
 # A tool call as the events describe it, for the stream and the rollouts.
 
 MCP_REFUSALS = ("user rejected MCP tool call", "user cancelled MCP tool call")
-"""Beginnings of the error of an MCP call that was refused. `codex exec` refuses what it would have to ask
-for, in the name of the user."""
+"""`codex exec` refuses in the name of the user what it would have to ask for."""
 
 
 class Use(NamedTuple):
-    """The use of a tool: what its arguments say."""
-
     tool: str
-    """The agent's own name of the tool, or the type of its item."""
     kind: ToolKind
     phrase: str
     target: str | None = None
-    """The target of a call without paths."""
     paths: tuple[str, ...] = ()
     limit_ms: int | None = None
     changes: Changes | None = None
-    """The changes that a tool is to make."""
 
 
 class End(NamedTuple):
-    """The end of a call: what its result says."""
-
     outcome: Outcome
     error: str | None = None
     note: str | None = None
@@ -137,33 +127,27 @@ class End(NamedTuple):
 
 
 def tool_use(name: str, tool: Tool, arguments: Fields) -> Use:
-    """Return the use of a tool that its arguments describe."""
     return Use(name, tool.kind, tool.phrase, tool.target(arguments), tuple(tool.paths(arguments)))
 
 
 def command_use(tool: str, script: str, limit_ms: int | None = None) -> Use:
-    """Return the use of a tool that runs a command."""
     return Use(tool, ToolKind.EXECUTE, Phrase.RAN, script.strip()[:MOST_COMMAND], limit_ms=limit_ms)
 
 
 def change_use(tool: str, changes: Changes) -> Use:
-    """Return the use of a tool that changes files."""
     return Use(tool, changes.kind, changes.phrase, paths=changes.paths, changes=changes)
 
 
 def mcp_use(tool: str, server: str | None, name: str | None) -> Use:
-    """Return the use of a tool of an MCP server."""
     target = " ".join(word for word in (server, name) if word)
     return Use(tool, ToolKind.MCP, Phrase.CALLED_MCP, target or None)
 
 
 def search_use(tool: str, query: str | None) -> Use:
-    """Return the use of a tool that searches the web."""
     return Use(tool, ToolKind.SEARCH, Phrase.SEARCHED_WEB, query)
 
 
 def agent_use(tool: str, prompt: str | None, threads: list[str]) -> Use:
-    """Return the use of a tool that starts a subagent, or works with one."""
     if prompt is not None:
         return Use(tool, ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, one_line(prompt))
     return Use(tool, ToolKind.DELEGATE, Phrase.USED, " ".join([tool, *threads]))
@@ -187,8 +171,7 @@ def change_end(changes: Changes | None, outcome: Outcome, error: str | None = No
 
 
 def command_end(status: str | None, exit_code: int | None) -> End | None:
-    """Return the end of a command by its status and exit code; None if it is still running. A command that
-    was declined did not run: its exit code, -1, is Codex's own."""
+    """None if it is still running. A command that was declined did not run: -1 is Codex's own exit code."""
     match status:
         case "in_progress" | "inProgress":
             return None
@@ -206,7 +189,6 @@ def command_end(status: str | None, exit_code: int | None) -> End | None:
 
 
 def status_end(status: str | None, error: str | None = None) -> End | None:
-    """Return the end of a call by its status; None if it is still running."""
     match status:
         case "in_progress" | "inProgress":
             return None
@@ -226,12 +208,10 @@ def failed_end(error: str | None) -> End:
 
 
 def unknown_status(status: str | None) -> str:
-    """Return why the outcome of a call is unknown."""
     return "came back without a status" if status is None else f"unknown status {status[:100]}"
 
 
 def started(call_id: str, use: Use, cwd: str = "", at_ms: int | None = None) -> ToolStarted:
-    """Return the event of a call that started."""
     return ToolStarted(
         call_id=call_id,
         session_id=None,
@@ -247,7 +227,6 @@ def started(call_id: str, use: Use, cwd: str = "", at_ms: int | None = None) -> 
 
 
 def ended(call_id: str, use: Use, end: End, cwd: str = "") -> ToolEnded:
-    """Return the event of a call that ended."""
     return ToolEnded(
         call_id=call_id,
         session_id=None,
@@ -285,9 +264,7 @@ _MOVED = "\n\nMoved to: "
 
 
 def listed_changes(value: object) -> list[FileChange]:
-    """Return the changes in a list, as `codex exec` writes them: `[{"path": …, "kind": …, "diff": …}]`. The
-    kind is a name, or an object whose `type` is the name. The diff of a new or deleted file is its
-    content."""
+    """`[{"path": …, "kind": …, "diff": …}]`; the diff of a new or deleted file is its content."""
     found = []
     for each in map(mapping, islice(items(value), _MOST_FILES)):
         path, kind = text(each, "path"), each.get("kind")
@@ -330,7 +307,6 @@ def _change(path: str, name: object, diff: object, moved_to: str | None) -> File
 
 
 def results_of_mcp(result: Fields) -> str:
-    """Return the texts that an MCP tool returned."""
     found = (text(mapping(piece), "text") for piece in items(result.get("content")))
     return "\n".join(each for each in found if each is not None)
 
@@ -349,8 +325,7 @@ _ESCAPE = re.compile(r'\\([$`"\\\n])')
 
 
 def script_of(command: str) -> str:
-    """Return the script in a command line, or the command itself if it starts no shell. Codex wraps each
-    command in a call of the user's shell and quotes it.
+    """Return the script in the call of the user's shell in which Codex wraps and quotes each command.
 
     Example:
         >>> script_of("/bin/bash -lc 'git status --short'")
@@ -406,8 +381,6 @@ _BESIDE = frozenset({"id", "type", "status"})
 
 
 class Item(NamedTuple):
-    """An item that is a tool call."""
-
     use: Use
     end: End | None
     """None if the call is still running."""
@@ -436,7 +409,6 @@ def read_item(kind: str, item: Fields) -> Item:
 
 
 def change_item(tool: str, changes: Changes, status: str | None, error: str | None = None) -> Item:
-    """Return a call that changes files."""
     end = status_end(status, error)
     if end is not None and end.outcome is Outcome.SUCCEEDED:
         end = change_end(changes, Outcome.SUCCEEDED)
@@ -472,12 +444,10 @@ def _agent_error(item: Fields) -> str | None:
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
-    """Return the entries of a to-do list: of `codex exec` (`text`, `completed`) or of `update_plan`."""
     return tuple(_entry(mapping(each)) for each in islice(items(value), MOST_ENTRIES))
 
 
 def plan_of(value: object) -> Plan:
-    """Return the plan with these entries."""
     return Plan(plan_entries(value))
 
 
@@ -492,17 +462,14 @@ _MOST_TEXTS = 64
 
 
 class Repeats:
-    """The texts of the present answer of the model, by digest. If the connection is lost inside an answer,
-    Codex asks the model again. The items that had been complete then appear a second time with new ids. They
-    are the same part of the same answer, so a text that is repeated after a retry, in the same order, is not
-    new."""
+    """The texts of the present answer, by digest. If the connection is lost inside it, Codex asks again:
+    a text that is repeated after a retry, in the same order, is the same part of it, with a new id."""
 
     def __init__(self) -> None:
         self._texts: deque[bytes] = deque(maxlen=_MOST_TEXTS)
         self._expected: deque[bytes] = deque()
 
     def is_repeated(self, kind: str, text: str) -> bool:
-        """Return whether a text repeats one from before the last retry. Otherwise keep it."""
         digest = blake2b(f"{kind}\n{text}".encode("utf-8", "surrogatepass")).digest()
         if digest in self._expected:
             while self._expected.popleft() != digest:
@@ -512,11 +479,9 @@ class Repeats:
         return False
 
     def retry(self) -> None:
-        """Expect the texts so far to be repeated."""
         self._expected = deque(self._texts)
 
     def clear(self) -> None:
-        """Forget all texts: the answer is complete, because a tool was called or the turn ended."""
         self._texts.clear()
         self._expected.clear()
 
@@ -534,13 +499,10 @@ FORMAT = "codex"
 
 
 class CodexDecoder:
-    """Decodes the lines of `codex exec --json` into events."""
-
     def __init__(self) -> None:
         self._repeats = Repeats()
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         match fields.get("type"):
             case "thread.started":
                 self._repeats.clear()
@@ -566,7 +528,6 @@ class CodexDecoder:
         return [Unknown(f"type {in_words(fields.get('type'))}")]
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream: none."""
         return []
 
     def _turn_completed(self, usage: Fields) -> list[Event]:

@@ -15,7 +15,6 @@ _FAMILIES = frozenset(
         *("commands", "capabilities", "sampling", "pending_messages", "tool_search"),
     }
 )
-"""The words before the dot in the types of lines."""
 _OWN_KEYS = {
     "session.start": "copilotVersion",
     **dict.fromkeys(("assistant.message", "assistant.message_delta"), "messageId"),
@@ -27,8 +26,7 @@ leave out."""
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Copilot can have written a line: a type with a dot, an object `data`, and an id. A
-    line without an id is Copilot's if its data has a key that no other agent's has."""
+    """A type with a dot, an object `data`, and an id, or else a key in `data` that no other agent's has."""
     kind = fields.get("type")
     if not isinstance(kind, str):
         return False

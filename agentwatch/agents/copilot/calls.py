@@ -60,9 +60,8 @@ _EXIT_BLOCKS = ("shell_exit", "terminal")
 
 
 def read_result(tool: Tool, data: Fields, answer: str | None, *, is_whole: bool = True) -> Result:
-    """Read the result of a call. `success` is true for a command that exited with another code than 0, and
-    for one that continues in the background. `answer` says whether the call may run; None without a question.
-    Unless `is_whole`, the exit code of a command may be missing."""
+    """Read the result of a call. `success` is true for a command that exited with another code than 0, or
+    continues in the background. Unless `is_whole`, the exit code may be missing."""
     result = mapping(data.get("result"))
     content = text(result, "content") or text(data, "result") or ""
     error = mapping(data.get("error"))
@@ -87,7 +86,6 @@ def read_result(tool: Tool, data: Fields, answer: str | None, *, is_whole: bool 
 
 
 def _exit_code(tool: Tool, data: Fields, result: Fields, content: str) -> int | None:
-    """Return the exit code: its own field, that of a block of the content, or that in Copilot's last line."""
     code = number(mapping(data.get("shellExecution")), "exitCode")
     blocks = (mapping(block) for block in items(result.get("contents")))
     codes = (number(block, "exitCode") for block in blocks if block.get("type") in _EXIT_BLOCKS)
@@ -187,7 +185,6 @@ def read_arguments(value: object) -> Fields:
 
 
 def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str | None) -> Tool:
-    """Return the tool of a call. `server` is None for a tool of Copilot's own."""
     if server is not None:
         return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: f"{server} {server_tool or name}")
     if name == "str_replace_editor":
@@ -196,7 +193,6 @@ def tool_of(name: str, arguments: Fields, server: str | None, server_tool: str |
 
 
 def _patching(arguments: Fields) -> Tool:
-    """Return the tool that applies a patch. Its kind is what the patch does."""
     changes = summed(patched_files(text(arguments, PATCH) or text(arguments, "input") or ""))
     return Tool(changes.kind, changes.phrase, paths=lambda _arguments: list(changes.paths))
 
@@ -219,18 +215,13 @@ _MOST_KEPT = 10_000
 
 
 class _Known(NamedTuple):
-    """What is known of a call before its end."""
-
     tool: Tool
     started: ToolStarted
 
 
 class Calls:
-    """The calls of one recording."""
-
     def __init__(self) -> None:
         self.cwd = ""
-        """The working directory without a trailing separator; empty if unknown."""
         self._known = OpenCalls[_Known]()
         self._answers = OpenCalls[str]()
         """The answers to the questions whether a call may run."""
@@ -240,7 +231,6 @@ class Calls:
         """The commands whose output has lines of its own, `tool.shell_output`."""
 
     def name_of(self, call_id: str | None) -> str | None:
-        """Return the name of the tool of a call that has not ended; None if unknown."""
         known = self._known.get(call_id or "")
         return None if known is None else known.started.tool
 
@@ -258,7 +248,6 @@ class Calls:
     def started(
         self, data: Fields, *, parent_call: str | None, group: str | None, at_ms: int | None
     ) -> list[Event]:
-        """Return the events of a call's start. One that asks the user something is a question."""
         call_id, arguments = text(data, "toolCallId") or "", read_arguments(data.get("arguments"))
         name = text(data, "toolName") or "tool"
         tool = _tool_in(data, name, arguments)
@@ -275,8 +264,7 @@ class Calls:
         ]
 
     def progress(self, data: Fields) -> ToolProgress:
-        """Read the output of a call so far. Its lines contain all of the output, or what is new. In captures,
-        the same output came twice in a row."""
+        """All of the output, or what is new. In captures, the same output came twice in a row."""
         call_id, output = text(data, "toolCallId") or "", text(data, "partialOutput") or ""
         if call_id in self._shells:
             return ToolProgress(call_id, None)
@@ -292,12 +280,10 @@ class Calls:
         return ToolProgress(call_id, None, text(data, "text"))
 
     def answered(self, call_id: str | None, kind: str | None) -> None:
-        """Keep the answer to the question whether a call may run."""
         if call_id is not None and kind is not None:
             self._answers.keep(call_id, kind, kind)
 
     def ended(self, data: Fields, *, parent_call: str | None, at_ms: int | None, is_whole: bool) -> ToolEnded:
-        """Return a call's end. `is_whole` is False if the line is too large to be read completely."""
         call_id = text(data, "toolCallId") or ""
         known = self._known.pop(call_id, None)
         self._outputs.pop(call_id, None)
@@ -311,7 +297,6 @@ class Calls:
         return ended._replace(target=known.started.target, path=known.started.path)
 
     def plan(self, data: Fields) -> list[Event]:
-        """Return the to-do list of a call that has started."""
         arguments = read_arguments(data.get("arguments"))
         entries = plan_entries(arguments) if text(data, "toolName") == "update_todo" else ()
         return [Plan(entries)] if entries else []
@@ -324,13 +309,11 @@ def _tool_in(data: Fields, name: str, arguments: Fields) -> Tool:
 # The arguments and the result of a call, divided into blocks.
 
 _CONTENTS = ("file_text", "content")
-"""Arguments that are the content of a file."""
 _SHOWN = frozenset({"content", "detailedContent", "contents", "binaryResultsForLlm"})
 _DATA = ("data", "blob")
 
 
 def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a line that starts or ends a call."""
     data = mapping(fields.get("data"))
     if fields.get("type") == "tool.execution_complete":
         yield from _result_blocks(data)
@@ -339,7 +322,6 @@ def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
 
 
 def _argument_blocks(data: Fields) -> Iterator[Block]:
-    """Yield the arguments. Those of an edit are texts, because its result contains the diff."""
     arguments = read_arguments(data.get("arguments"))
     kind = tool_of(text(data, "toolName") or "", arguments, text(data, "mcpServerName"), None).kind
     if kind is not ToolKind.EDIT:
@@ -349,8 +331,7 @@ def _argument_blocks(data: Fields) -> Iterator[Block]:
 
 
 def _result_blocks(data: Fields) -> Iterator[Block]:
-    """Yield the result: a change of a file as a diff, the output of a command, or a text. The line does not
-    repeat the tool's name. Only a command has an exit code."""
+    """The line does not repeat the tool's name. Only a command has an exit code."""
     result = mapping(data.get("result"))
     content = text(result, "content") or text(data, "result") or ""
     detailed = text(result, "detailedContent") or ""

@@ -44,7 +44,6 @@ _WORKSPACE = "workspace.yaml"
 
 
 def session_state() -> Kind:
-    """Return the kind of the folder `session-state`."""
     session = Kind("copilot", _owner, _session, lambda _: (_WORKSPACE,), cools_after_s=HOUR_S)
     return Kind("copilot", below=any_folder(session))
 

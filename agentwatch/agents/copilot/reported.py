@@ -35,12 +35,9 @@ class _Session:
     is_recent: bool = True
     """Whether its folder has changed in the last minute: the lock follows the folder."""
     locks: list[tuple[int, int]] = field(default_factory=list)
-    """The process of each lock, and when its file was written, in milliseconds since the epoch."""
 
 
 class CopilotLocks:
-    """Reads which sessions are in use."""
-
     is_exact = False
 
     def __init__(self, folders: Iterable[Path], uid: int, proc: Proc) -> None:
@@ -51,12 +48,10 @@ class CopilotLocks:
         self._full_due = 0.0
         self._changed: dict[str, int] = {}
         self._sessions: dict[str, dict[str, _Session]] = {folder: {} for folder in self._folders}
-        """The sessions in each folder, by their ids."""
         self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
-        """Read what may have changed, and return whether something new is said. `now` is in seconds. `keys`
-        is not used: all files are read, or those whose time has come."""
+        """`keys` is not used: all files are read, or those whose time has come."""
         is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
         if is_full:
             self._full_due = now + _FULL_SECONDS
@@ -118,7 +113,6 @@ def _pid(name: str) -> int:
 
 
 def _changed_ns(folder: str) -> int:
-    """Return the modification time of a folder, in nanoseconds; 0 for a link and a missing folder."""
     try:
         return os.lstat(folder).st_mtime_ns
     except OSError:

@@ -88,7 +88,6 @@ SILENT = frozenset(
 
 
 def session_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
-    """Return the events of a line about the session: a compaction, a notice."""
     match kind:
         case "session.compaction_start":
             before = number(data, "preCompactionTokens")
@@ -109,7 +108,6 @@ def session_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
 
 
 def other_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
-    """Return the events of a line of another family: a failed request or hook, a notification."""
     match kind:
         case "model.call_failure":
             status = number(data, "statusCode")
@@ -126,7 +124,6 @@ def other_incident(kind: str, data: Fields, at_ms: int | None) -> list[Event]:
 
 
 def silent_or_unknown(kind: str) -> list[Event]:
-    """Return no events for a known line; an `Unknown` for any other."""
     return [] if kind in SILENT else [Unknown(f"type {in_words(kind)}")]
 
 
@@ -154,14 +151,11 @@ ANSWERING = frozenset(f"{kind.partition('.')[0]}.completed" for kind in ASKING)
 
 
 class Questions:
-    """The questions that have no answer yet, and the answers of calls that have not ended."""
-
     def __init__(self) -> None:
         self._asked: dict[str, Permission] = {}
         """By the id of the question; at most 64."""
 
     def requested(self, data: Fields, tool: str | None, at_ms: int | None) -> Permission:
-        """Read a question whether a call may run."""
         request = mapping(data.get("permissionRequest"))
         target = next((found for key in _TARGETS if (found := text(request, key))), None)
         if server := text(request, "serverName"):
@@ -171,7 +165,6 @@ class Questions:
         return self._keep(data, question._replace(is_automatic=data.get("resolvedByHook") is True))
 
     def completed(self, data: Fields, at_ms: int | None) -> Permission:
-        """Read the answer to such a question."""
         result = mapping(data.get("result"))
         kind = text(result, "kind") or text(data, "kind") or "answered"
         reason = text(result, "feedback") or text(result, "message") or text(result, "reason")
@@ -187,7 +180,6 @@ class Questions:
         return self._keep(data, Permission(subject, None, at_ms=at_ms, call_id=call_id, target=target))
 
     def answered(self, data: Fields, at_ms: int | None) -> Permission:
-        """Read the answer to another question."""
         answer = text(data, "action") or text(data, "response") or text(data, "selectedAction")
         return self._answered(data, answer or "answered", None, at_ms)
 
@@ -214,7 +206,6 @@ class Questions:
 
 
 def call_of(data: Fields) -> str | None:
-    """Return the call that a question is about."""
     request, prompt = mapping(data.get("permissionRequest")), mapping(data.get("promptRequest"))
     return text(request, "toolCallId") or text(prompt, "toolCallId") or text(data, "toolCallId")
 
@@ -234,7 +225,6 @@ class Answers:
         """The id of the message whose deltas these are; None without deltas."""
 
     def add(self, data: Fields, at_ms: int | None) -> list[Event]:
-        """Return the events of a delta."""
         delta = text(data, "deltaContent")
         if delta is None:
             return []
@@ -263,7 +253,6 @@ class Answers:
         return [*retracted, Text(Channel.ANSWER, content, at_ms), TextEnded(Channel.ANSWER, at_ms)]
 
     def end(self) -> list[Event]:
-        """End the deltas of a message."""
         events: list[Event] = [] if self._message is None else [TextEnded(Channel.ANSWER)]
         self._message = None
         self._segment = SegmentText()
@@ -272,8 +261,6 @@ class Answers:
 
 @dataclass(slots=True)
 class _Thoughts:
-    """What one agent thinks."""
-
     is_known: bool = False
     """Whether the thoughts before the next message are known."""
     is_open: bool = False
@@ -285,9 +272,8 @@ class _Thoughts:
 
 
 class Thoughts:
-    """The thoughts of each agent. Up to three lines contain each of them. They come as deltas, then within
-    the message that follows (`reasoningText`), and at last by themselves (`assistant.reasoning`), even after
-    the calls of that message. Older versions write the last one first."""
+    """The thoughts of each agent. Up to three lines contain each: deltas, the message that follows
+    (`reasoningText`), and `assistant.reasoning`, even after the message's calls; in older versions first."""
 
     def __init__(self) -> None:
         self._agents: dict[str, _Thoughts] = {}
@@ -303,7 +289,6 @@ class Thoughts:
         return [Text(Channel.REASONING, delta, at_ms)]
 
     def thought(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
-        """Return the events of a whole thought, unless it is known."""
         thoughts = self._of(parent_call)
         words = text(data, "content")
         is_known = (text(data, "reasoningId") or "") in thoughts.ids
@@ -314,7 +299,6 @@ class Thoughts:
         return [*_ended(thoughts), *_thought(words, parent_call, at_ms)]
 
     def message(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
-        """Return the thoughts in a message, unless they are known. What comes after it is a new thought."""
         thoughts = self._of(parent_call)
         words = None if thoughts.is_known else text(data, "reasoningText")
         thoughts.segment.clear()
@@ -360,18 +344,13 @@ def _ended(thoughts: _Thoughts) -> list[Event]:
 
 
 class Turns:
-    """The state of the present turn."""
-
     def __init__(self) -> None:
         self.is_open = False
-        """Whether a turn has started and not ended."""
         self._has_answered = False
         """Whether the last message of this step requested no call."""
         self._has_begun = False
-        """Whether a turn has ever started."""
         self._is_stream = False
         self._failed = False
-        """Whether the turn has ended with an error or an interruption."""
 
     def begin(self) -> None:
         """Begin a turn, or the next step of one. A step after an error continues its turn."""
@@ -385,11 +364,9 @@ class Turns:
         return events
 
     def see(self, fields: Fields) -> None:
-        """Note whether the line is one that only the stream has."""
         self._is_stream = self._is_stream or fields.get("ephemeral") is True
 
     def message(self, data: Fields) -> None:
-        """Note a message of the main agent."""
         self.is_open = True
         self._has_answered = not items(data.get("toolRequests"))
 
@@ -399,11 +376,9 @@ class Turns:
         return self.end(Outcome.SUCCEEDED) if is_over else []
 
     def end(self, outcome: Outcome, reason: str | None = None) -> list[Event]:
-        """Return the end of the turn, if one is open."""
         return self._end(TurnEnded(outcome, reason)) if self.is_open else []
 
     def result(self, fields: Fields, last_error: str) -> list[Event]:
-        """Read the result line of the stream, which has the session's id."""
         session_id, code = text(fields, "sessionId"), number(fields, "exitCode")
         usage = mapping(fields.get("usage"))
         if code:
@@ -434,8 +409,6 @@ _MOST_MODELS = 1000
 
 
 class Counts:
-    """The token counts of one recording."""
-
     def __init__(self) -> None:
         self._requests: set[int] = set()
         """The hashes of their ids. One may be reported by two lines, of which one is not on disk."""
@@ -444,7 +417,6 @@ class Counts:
         self._output_tokens = 0
         """The tokens of the messages, which are all that the stream of most versions has."""
         self._messages = 0
-        """The number of messages since the last total: about one for each request."""
         self._before = Tokens()
         """The tokens of the processes whose totals the newest one does not contain."""
         self._total, self._requests_in_total = Tokens(), 0
@@ -468,7 +440,6 @@ class Counts:
         return [Usage(tokens, UsageScope.REQUEST)]
 
     def message(self, data: Fields) -> None:
-        """Add the output tokens of a message."""
         self._output_tokens += max(0, number(data, "outputTokens") or 0)
         self._messages += 1
 
@@ -479,8 +450,7 @@ class Counts:
         return [Usage(Tokens(output=self._output_tokens), UsageScope.RUN)]
 
     def total(self, data: Fields) -> list[Event]:
-        """Return the counts of the whole session at the end of a process, if its requests were not counted.
-        Versions of May 2026 count each process alone. Later versions add the counts up."""
+        """Versions of May 2026 count each process alone; later ones add the counts up."""
         if self._are_known:
             return []
         models = [mapping(each) for each in mapping(data.get("modelMetrics")).values()][:_MOST_MODELS]
@@ -510,7 +480,6 @@ class Counts:
 
 
 def context(data: Fields) -> list[Event]:
-    """Return how much of the model's context is in use."""
     tokens = Tokens(context_used=number(data, "currentTokens"), context_size=number(data, "tokenLimit"))
     return [Usage(tokens, UsageScope.REQUEST)] if any(tokens) else []
 
@@ -526,8 +495,6 @@ _MOST_ERROR = 1000
 
 
 class CopilotDecoder:
-    """Decodes lines into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._begin()
 
@@ -547,7 +514,6 @@ class CopilotDecoder:
         self._error = ""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         kind, data = fields.get("type"), mapping(fields.get("data"))
         self._turns.see(fields)
         if not isinstance(kind, str):
@@ -570,11 +536,9 @@ class CopilotDecoder:
         return self._other(kind, fields, data, at_ms)
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream: none."""
         return []
 
     def _agent(self, fields: Fields, data: Fields) -> str | None:
-        """Return the call whose subagent wrote a line; None for the main agent."""
         agent = text(fields, "agentId")
         parent = text(data, "parentToolCallId")
         return parent or (None if agent is None else self._agents.get(agent, agent))
@@ -715,7 +679,6 @@ class CopilotDecoder:
         return [started] if branch is None else [started, RunInfo(branch=branch)]
 
     def _resumed(self, data: Fields) -> list[Event]:
-        """Read a line that continues the session, or that moves it to another folder."""
         context = mapping(data.get("context"))
         cwd = text(data, "cwd") or text(context, "cwd")
         branch = text(data, "branch") or text(context, "branch")

@@ -23,10 +23,8 @@ _OTHER_AGENTS_MARKS = frozenset(
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Cursor can have written a line, judged by its type and its top-level keys. Only
-    Cursor writes an init line without a list of tools. `apiKeySource` also distinguishes it from Claude's:
-    the two agents use different values. Other agents have calls and thoughts of the same type, but Cursor's
-    always have a subtype."""
+    """Only Cursor writes an init line without a list of tools, with its own values of `apiKeySource`, not
+    Claude's. Other agents have calls and thoughts of the same type, but Cursor's always have a subtype."""
     kind = fields.get("type")
     if not isinstance(kind, str) or not _OTHER_AGENTS_MARKS.isdisjoint(fields):
         return False
@@ -39,9 +37,8 @@ def recognises(fields: Fields) -> bool:
 
 
 def may_write(fields: Fields) -> bool:
-    """Return whether Cursor may have written a line of a type that other agents have too. Claude Code and Amp
-    write `user`, `assistant` and `result` as well. Cursor's messages have neither an id nor a token count,
-    and contain only text; a tool's result is in a line of its own."""
+    """Claude Code and Amp write `user`, `assistant` and `result` as well. Cursor's messages have neither
+    an id nor a token count, and only text; a tool's result is in a line of its own."""
     kind = fields.get("type")
     if not isinstance(kind, str) or kind not in _SHARED_TYPES or "session_id" not in fields:
         return False
@@ -52,7 +49,6 @@ def may_write(fields: Fields) -> bool:
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     match fields.get("type"):
         case "system" | "user":
             return LineRole.START
@@ -66,7 +62,6 @@ _ROLES = frozenset(("user", "assistant"))
 
 
 def parts_of(fields: Fields) -> list[Fields]:
-    """Return the parts of the message of a line. A text alone is one part."""
     content = mapping(fields.get("message")).get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -74,14 +69,12 @@ def parts_of(fields: Fields) -> list[Fields]:
 
 
 def parts_of_type(fields: Fields, kind: str) -> list[Fields]:
-    """Return the parts of one type: `tool_use`."""
     return [part for part in parts_of(fields) if part.get("type") == kind]
 
 
 def recognises_transcript(fields: Fields) -> bool:
-    """Return whether only Cursor can have written a line, in a transcript. Its messages have their role
-    beside them, and no type. The line that ends a turn has no message, and is not taken for Cursor's in the
-    recording of another agent."""
+    """Its messages have their role beside them, and no type. The line that ends a turn has no message,
+    and does not count in the recording of another agent."""
     role_name = fields.get("role")
     if "type" in fields or not isinstance(role_name, str) or role_name not in _ROLES:
         return False
@@ -90,7 +83,6 @@ def recognises_transcript(fields: Fields) -> bool:
 
 
 def transcript_role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     if parts_of_type(fields, "tool_use") or parts_of_type(fields, "tool_result"):
         return LineRole.CALL
     return LineRole.START if fields.get("role") == "user" and SUBAGENT not in fields else LineRole.OTHER
@@ -119,10 +111,7 @@ TRANSCRIPT = Agent(
     blocks=on_first_use("agentwatch.agents.cursor.blocks:transcript_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_times=False, has_exit_codes=False),
 )
-"""Decodes the transcripts that Cursor's editor and its CLI keep.
-
-The format is taken from files of 2026 that others have published. A transcript has the prompts, the answers
-and the calls. It has no times, no ids of calls and no results, and neither model nor working directory. Newer
-versions write a line at the end of most turns (`turn_ended`).
-"""
+"""Transcripts of Cursor's editor and CLI, as published in 2026: prompts, answers and calls, without
+times, ids, results, model or working directory. Newer versions write a line at the end of most turns
+(`turn_ended`)."""
 FORMATS = (AGENT, TRANSCRIPT)

@@ -51,11 +51,9 @@ _ECHOES = IDS | {"parsingResult"}
 _OF_OTHER_TOOLS = frozenset(
     ("content", "markdown", "todos", "references", "files", "workspaceResults", "durationMs", SUBAGENT_STEPS)
 )
-"""The fields of results that have their own type of block, without those of commands and changes."""
 
 
 def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a tool call's line: of its result, or of its arguments if it has no result."""
     call = mapping(fields.get("tool_call"))
     use = read_tool(call)
     if "result" in use.body:
@@ -65,8 +63,7 @@ def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
 
 
 def _argument_blocks(use: ToolUse, *, beside: str | None) -> Iterator[Block]:
-    """Yield the arguments: the to-do list, then all short fields in one block, then each multi-line text. The
-    description may also be among the arguments, or beside them."""
+    """The description may be among the arguments, or beside them."""
     rest = {key: value for key, value in read_arguments(use.body).items() if key not in _ECHOES}
     if use.tool.kind is ToolKind.EXECUTE:
         if description := text(rest, "description") or text(use.body, "description") or beside:
@@ -79,8 +76,7 @@ def _argument_blocks(use: ToolUse, *, beside: str | None) -> Iterator[Block]:
 
 
 def _subagent(arguments: dict[str, object]) -> str:
-    """Return the kind and the model of a subagent, and remove them from `arguments`. The kind is a key,
-    `{"explore": {}}`, or the name in `{"custom": {"name": "reviewer"}}`."""
+    """Remove the kind and the model: `{"explore": {}}`, or the name in `{"custom": {"name": "reviewer"}}`."""
     given = arguments.pop("subagentType", None)
     names = [text(mapping(value), "name") or key for key, value in mapping(given).items()]
     kind = given if isinstance(given, str) else names[0] if names else None
@@ -89,7 +85,6 @@ def _subagent(arguments: dict[str, object]) -> str:
 
 
 def _result_blocks(use: ToolUse) -> Iterator[Block]:
-    """Yield the result: first the fields that have their own type of block, then the remaining fields."""
     variants = mapping(use.body["result"])
     if not variants or (use.is_function and VARIANTS.isdisjoint(variants)):
         yield from _plain_blocks(use.body["result"], variants)
@@ -117,7 +112,6 @@ def _body_blocks(fields: Fields, *, failed: bool) -> Iterator[Block]:
 
 
 def _known_blocks(body: dict[str, object], *, failed: bool) -> Iterator[Block]:
-    """Yield the fields that have their own type of block, and remove them from `body`."""
     for key in REASONS[:-1] if failed else ():
         if reason := text(body, key):
             yield ErrorBlock(reason)
@@ -244,12 +238,10 @@ def _strings(value: object) -> tuple[str, ...]:
 
 
 _CONTENTS = ("contents", "content", "file_text")
-"""The arguments that are the whole new content of a file."""
 
 
 def transcript_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a call in a line that starts or ends it. The message that ends a call is usually
-    the next one, and says nothing about it."""
+    """The message that ends a call is usually the next one, and says nothing about it."""
     place = call_id.rpartition(".")[2]
     for position, part in enumerate(parts_of_type(fields, "tool_use")):
         if call_id == text(part, "id") or place == place_id(part, position):
@@ -261,13 +253,11 @@ def transcript_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
 
 
 def _at(place: str, results: list[Fields]) -> list[Fields]:
-    """Return the result at the position of a call without an id, or the only one."""
     position = number({"position": place.partition("-")[0]}, "position") or 0
     return results if len(results) == 1 else results[position : position + 1]
 
 
 def _transcript_arguments(name: str, arguments: Fields) -> Iterator[Block]:
-    """Yield the arguments; first the new content of a file that is written whole."""
     rest = dict(arguments)
     if tool_named(name).kind is ToolKind.EDIT:
         for key in _CONTENTS:

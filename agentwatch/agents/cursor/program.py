@@ -1,5 +1,4 @@
-"""What is known about Cursor, beside its formats. Source: the vendor's documentation and code, and folders
-that the program has written."""
+"""Cursor beside its formats. Source: the vendor's documentation and code, and folders that it has written."""
 
 from __future__ import annotations
 
@@ -35,13 +34,11 @@ _MODES = (
 
 
 def _keeps(path: Path, cwd: str) -> bool:
-    """Return whether a transcript lies in the folder that is named after a working directory."""
     folder = next((each.parent for each in path.parents if each.name == "agent-transcripts"), None)
     return folder is None or _path_words(folder.name) == _path_words(cwd)
 
 
 def _with_subagents(path: Path, head: bytes) -> Store | None:
-    """Open a transcript with those of its subagents."""
     own = path.parent if path.absolute().parent.name == path.stem else path.parent / path.stem
     if path.suffix != ".jsonl" or b'"role"' not in head or not (own / "subagents").is_dir():
         return None
@@ -77,7 +74,6 @@ a step could block it: empty output and 0 do not. Not run with Cursor itself."""
 
 
 def projects() -> Kind:
-    """Return the kind of the folder `projects`."""
     subagents = Kind("cursor", owns(".jsonl"), _subagent, cools_after_s=HOUR_S)
     session = Kind(
         "cursor", owns(".jsonl"), stem_is_id, below={"subagents": subagents}.get, cools_after_s=HOUR_S
@@ -88,7 +84,6 @@ def projects() -> Kind:
 
 
 def chats() -> Kind:
-    """Return the kind of the folder `chats`."""
     chat = Kind("cursor", owns("meta.json", "meta.json"), _chat, cools_after_s=HOUR_S)
     return Kind("cursor", below=any_folder(Kind("cursor", below=any_folder(chat))))
 

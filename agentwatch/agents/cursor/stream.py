@@ -61,24 +61,18 @@ _MOST_CALLS = 64
 
 
 class Plans:
-    """Returns the plan of each completed call.
-
-    Often only the line that starts a call contains the arguments, so they are kept until the call completes.
-    """
+    """Often only the line that starts a call contains the arguments, so they are kept until it completes."""
 
     def __init__(self) -> None:
         self._started: dict[str, Plan] = {}
-        """The plans in the arguments of open calls, by call_id; at most 64."""
 
     def start(self, call_id: str, arguments: Fields) -> None:
-        """Keep the plan in the arguments of a call that started."""
         if arguments:
             remember(self._started, call_id, _plan_in(arguments), _MOST_CALLS)
 
     def end(self, call_id: str, arguments: Fields, success: Fields) -> Plan | None:
-        """Return the plan that a call reports; None if it has no list in its result and no arguments. The
-        list in the result is complete. Without it, the arguments replace the previous list or are merged into
-        it. `arguments` of the line that ends the call are often empty."""
+        """Return the plan, or None. The list in the result is complete; without it, the arguments, which
+        the line of the end often lacks, replace the list or are merged into it."""
         started = self._started.pop(call_id, None)
         if entries := plan_entries(success.get("todos")):
             return Plan(entries)
@@ -86,7 +80,6 @@ class Plans:
 
 
 def plan_entries(value: object) -> tuple[PlanEntry, ...]:
-    """Return the entries of a `todos` field, at most 10,000."""
     return tuple(_entry(mapping(todo)) for todo in islice(items(value), MOST_ENTRIES))
 
 
@@ -110,14 +103,12 @@ class Answer:
         self._has_deltas = False
         self._is_flushed = False
         self.half = ""
-        """The first half of an emoji whose second half has not arrived."""
 
     def add_line(self, fields: Fields) -> list[Event]:
-        """Return the events of a line: new text, or the end of a segment that the line repeats. A flush is a
-        line that repeats a whole segment. It can have the same fields as a delta. A line with a timestamp and
-        without a model_call_id is new text. Any other line is a flush if it repeats the deltas of this
-        segment; otherwise it is the only copy of its text. On 16 of 16 real runs this reproduced the text of
-        the result. Every simpler filter failed on at least 12 of them."""
+        """Return new text, or the end of a segment that the line repeats (a flush), which can have the
+        fields of a delta. A line with a timestamp and without a model_call_id is new; any other one is a
+        flush if it repeats the deltas of this segment. This gave the result's text in 16 of 16 real runs;
+        simpler filters failed on at least 12."""
         source = fields.halves if isinstance(fields, Repaired) else fields
         text = message_text(source)
         if text is None:
@@ -140,9 +131,8 @@ class Answer:
         return [Text(Channel.ANSWER, text, at_ms)]
 
     def add_burst(self, burst: Burst) -> list[Event] | None:
-        """Return the events of a burst of lines without a model_call_id. Return None if the lines must be
-        read one by one: the first line ends a flushed segment or completes an emoji, or the lines have no
-        timestamps, so that each may be a flush."""
+        """Return None if the lines must be read one by one: the first one ends a flushed segment or
+        completes an emoji, or without timestamps, each may be a flush."""
         is_timed = bool(burst.times_ms)
         if self.half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
             return None
@@ -167,17 +157,14 @@ class Thoughts:
 
     def __init__(self) -> None:
         self.half = ""
-        """The first half of an emoji whose second half has not arrived."""
 
     def add_line(self, fields: Fields) -> list[Event]:
-        """Return the text of a delta."""
         source = fields.halves if isinstance(fields, Repaired) else fields
         text = source.get("text")
         whole, self.half = _joined(self.half, text if isinstance(text, str) else "")
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
     def add_burst(self, burst: Burst) -> list[Event] | None:
-        """Return the text of a burst of deltas; None if the first completes an emoji."""
         if self.half or not burst.texts[0]:
             return None
         return [_text(Channel.REASONING, "".join(burst.texts), burst)]
@@ -191,7 +178,6 @@ class Thoughts:
 
 
 def message_text(fields: Fields) -> str | None:
-    """Return the text of a message, its parts joined; None if it has no text."""
     content = mapping(fields.get("message")).get("content")
     if isinstance(content, str):
         return content
@@ -201,13 +187,11 @@ def message_text(fields: Fields) -> str | None:
 
 
 def time_of(fields: Fields) -> int | None:
-    """Return the agent's timestamp of a line, in milliseconds since the epoch; None without one."""
     return number(fields, "timestamp_ms")
 
 
 def _joined(half: str, text: str) -> tuple[str, str]:
-    """Join a pending half of an emoji to a delta. Also return the half of an emoji in which it ends, if
-    any."""
+    """Also return the half of an emoji in which the text ends, if any."""
     text = half + text
     if "\ud800" <= text[-1:] <= "\udbff":
         return whole_text(text[:-1]), text[-1]
@@ -223,7 +207,6 @@ def _text(channel: Channel, text: str, burst: Burst) -> Text:
 # Queries for permission, which may have the target of their call.
 
 _MAX_TARGET = 10_000
-"""In characters. A target is shown in at most 200 columns."""
 
 
 class _Asked(NamedTuple):
@@ -241,7 +224,6 @@ class Queries:
         """By the id of the call; at most 64."""
 
     def request(self, fields: Fields) -> Permission:
-        """Read a request, and keep the target of its call."""
         subject = _subject(fields)
         query = mapping(fields.get("query"))
         inner = mapping(query.get(text(fields, "query_type") or ""))
@@ -257,7 +239,6 @@ class Queries:
         return Permission(subject, answer=None, at_ms=time_of(fields), is_automatic=True)
 
     def target(self, call_id: str, tool: str) -> str | None:
-        """Return the target of a call as its query described it; None without such a query."""
         asked = self.asked.get(call_id)
         return asked.target if asked is not None and asked.tool == tool else None
 
@@ -287,8 +268,7 @@ def _subject(fields: Fields) -> str:
 
 
 def run_ended(fields: Fields) -> list[Event]:
-    """Read a result line: the end of the turn, then its token counts. `is_error` decides whether the run
-    failed. The subtype may be translated, so it decides only if there is no `is_error`."""
+    """`is_error` decides whether the run failed: the subtype may be translated."""
     is_error = fields.get("is_error")
     failed = is_error if isinstance(is_error, bool) else fields.get("subtype") != "success"
     result = fields.get("result")
@@ -317,16 +297,12 @@ _ID_KEYS = ("call_id", "session_id", "model_call_id")
 _MOST_SHOWN_PATHS = 512
 _MOST_SHOWN_CHARACTERS = 1024
 _FAILS_AFTER_OUTPUT = ("shell", "mcp")
-"""Tools whose `success` may be a failure. The exit code or the error flag comes after the output in the line,
-so it may be missing from a line that was only partly read."""
+"""Whether it failed follows the output, and may be missing from a line that was only partly read."""
 
 
 class CursorDecoder:
-    """Decodes Cursor's lines into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._cwd = ""
-        """The working directory without a trailing separator; empty if unknown."""
         self._answer = Answer()
         self._thoughts = Thoughts()
         self._plans = Plans()
@@ -334,7 +310,6 @@ class CursorDecoder:
         self._shown_paths: dict[str, str] = {}
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         kind = fields.get("type")
         if kind == "thinking":
             return self._events(fields)
@@ -350,7 +325,6 @@ class CursorDecoder:
         return fields.get("type") == "thinking" or "model_call_id" not in fields
 
     def burst(self, burst: Burst) -> list[Event] | None:
-        """Return the events of consecutive deltas, or None if they must be decoded one by one."""
         if burst.channel is Channel.REASONING:
             return self._thoughts.add_burst(burst)
         events = self._answer.add_burst(burst)
@@ -505,7 +479,6 @@ class CursorDecoder:
         return tool.target(arguments), None
 
     def _relative(self, path: str) -> str:
-        """Return a path relative to the cwd if it is inside the cwd, otherwise unchanged."""
         shown = self._shown_paths.get(path)
         if shown is None:
             shown = relative_to(path, self._cwd) or path

@@ -1,6 +1,5 @@
-"""Cursor's tools: the kind, phrase and target of each, and the facts in its results. Adding a tool is one
-entry in `TOOLS`. The fields come from real captures or, where no capture contains the tool, from the
-documentation of the Cursor CLI's output format."""
+"""Cursor's tools. The fields come from real captures or, where none contains the tool, from the
+documentation of the CLI's output format."""
 
 from __future__ import annotations
 
@@ -23,8 +22,7 @@ from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import plural
 
 SUBAGENT_STEPS = "conversationSteps"
-"""The field of a subagent's steps. The detail shows each step as an action, in words that are not in the
-line."""
+"""A subagent's steps. The detail shows each as an action, in words that are not in the line."""
 
 
 def _paths(arguments: Fields) -> list[str]:
@@ -57,9 +55,8 @@ def _edit_facts(success: Fields) -> Facts:
 
 
 def _is_new(success: Fields, removed: int | None) -> bool:
-    """Return whether an edit created its file: the file had no content before. The result of such an edit
-    lacks `beforeFullFileContent`, and its diff begins at `/dev/null`. It may have one removed line: some
-    versions count the empty text before as a line. Both were seen in captures."""
+    """The result of an edit that created its file lacks `beforeFullFileContent`, and its diff begins at
+    `/dev/null`. Some versions count the empty text before as a removed line. Both were seen in captures."""
     before = success.get("beforeFullFileContent")
     if (text(success, "diffString") or "").startswith("--- /dev/null"):
         return not before
@@ -128,8 +125,7 @@ NAMED_IN_THE_WILD = frozenset(
         *("recordScreen", "reflect", "setupVmEnvironment", "truncated", "mcpAuth"),
     )
 )
-"""Other tools, named in captures or in the vendor's schema. They are not reported as unknown. Their calls
-show the tool's name and one argument."""
+"""Named in captures or in the vendor's schema: not reported as unknown, and shown with one argument."""
 
 
 # The outcome of a call, from its result.
@@ -138,31 +134,24 @@ _FAILURES = (
     *("failure", "error", "permissionDenied", "spawnError", "timeout", "fileNotFound", "invalidFile"),
     *("noSpace", "readPermissionDenied", "writePermissionDenied", "toolNotFound", "serverNotFound"),
 )
-"""The variants that are failures: `error` was seen in captures, the others are in the vendor's schema.
-`permissionDenied` is a limit of the system that the tool met. A call that a person or a rule refused is
-`rejected`."""
+"""`error` was seen in captures, the others are in the vendor's schema. `permissionDenied` is a limit of
+the system; a call that a person or a rule refused is `rejected`."""
 _UNDECIDED = ("partialResult", "approved")
 """Variants of the vendor's schema that do not say whether the call succeeded."""
 _SIBLINGS = ("isBackground", "sandboxPolicy")
 """Keys beside the variant: `isBackground` in captures, `sandboxPolicy` in the vendor's schema."""
 UNFAILED = frozenset(("success", *_UNDECIDED, *_SIBLINGS))
-"""The keys whose value does not contain why the call failed."""
 VARIANTS = UNFAILED | {"rejected", *_FAILURES}
 _MAX_NAME = 100
-"""In characters. The longest known variant has 21."""
 _new = tuple.__new__
 """Makes a named tuple from all of its fields, in a third of the time that calling its class takes."""
 _IN_BACKGROUND = "in the background"
 REASONS = ("errorMessage", "error", "reason", "message", "stderr")
-"""The fields that may contain the reason of a failure, the most specific first."""
 
 
 class Result(NamedTuple):
-    """The outcome of a call, and what its result contains."""
-
     outcome: Outcome
     body: Fields = NO_FIELDS
-    """The object under the variant's key."""
     error: str | None = None
     exit_code: int | None = None
     facts: Facts = NO_FACTS
@@ -170,11 +159,9 @@ class Result(NamedTuple):
 
 
 def read_result(tool: Tool, result: object, *, is_free: bool = False) -> Result:
-    """Read a result: an object with the key of one variant, and possibly siblings such as `isBackground`. An
-    exit code other than 0 and an MCP `isError` are failures, even in the variant `success`. The outcome of a
-    call that completed without a known variant is unknown (`RETURNED`). So is that of a command or a subagent
-    that continues in the background. If `is_free`, as for a documented `function`, the result may be any
-    value, and an object without a known variant is the result itself."""
+    """Read an object with the key of one variant, and possibly siblings. An exit code other than 0 and an
+    MCP `isError` are failures, even in `success`. Without a known variant, or in the background, it
+    `RETURNED`. If `is_free`, as for a documented `function`, any other value is the result itself."""
     variants: Fields = result if type(result) is dict else mapping(result)
     if len(variants) == 1 and "success" in variants:  # nearly always
         success = variants["success"]
@@ -234,12 +221,10 @@ def _failure(name: str, value: object) -> Result:
 
 
 def _in_words(name: str) -> str:
-    """Return a variant's key as words: `permissionDenied` is `permission denied`."""
     return "".join(f" {char.lower()}" if char.isupper() else char for char in name)
 
 
 def mcp_texts(body: Fields) -> Iterator[str]:
-    """Yield the texts that an MCP tool returned."""
     for piece in items(body.get("content")):
         inner = mapping(piece)
         found = text(mapping(inner.get("text")), "text") or text(inner, "text")
@@ -257,13 +242,10 @@ _NO_NAME = "unknown"
 
 
 class ToolUse(NamedTuple):
-    """The tool of a call, and the object under the tool's key: `args`, `result` and other fields."""
-
     name: str
     tool: Tool
     body: Fields
     key: str = ""
-    """The key of the tool beside its siblings; empty if the line has none."""
 
     @property
     def is_function(self) -> bool:
@@ -279,9 +261,8 @@ class ToolUse(NamedTuple):
 
 
 def read_tool(value: object) -> ToolUse:
-    """Return the tool of a call. In `{"readToolCall": {...}, "toolCallId": "1"}` the name is `read`. Siblings
-    of the key are ignored. Lines written by hand have also been seen with the name as the key,
-    `{"grep": {...}}`, and with the key as a value, `{"tool": {"case": "grepToolCall", "value": {...}}}`."""
+    """In `{"readToolCall": {...}, "toolCallId": "1"}` the name is `read`. Hand-written lines have been
+    seen with `{"grep": {...}}`, and with `{"tool": {"case": "grepToolCall", "value": {...}}}`."""
     call: Fields = value if type(value) is dict else mapping(value)
     for key, body in call.items():
         if key in _BY_KEY:
@@ -297,8 +278,7 @@ def read_tool(value: object) -> ToolUse:
 
 
 def read_arguments(body: Fields) -> Fields:
-    """Return the arguments of a call: the object under `args`, or else under `arguments`. `body` is the
-    object under the tool's key."""
+    """Return the object under `args`, or else under `arguments`."""
     given = body.get("args")
     if type(given) is dict and given:
         return given
@@ -306,7 +286,6 @@ def read_arguments(body: Fields) -> Fields:
 
 
 def _without_suffix(call: Fields) -> ToolUse:
-    """Return the tool of a call whose key has no suffix: of several objects, the one with a known name."""
     keys = [key for key, value in call.items() if isinstance(value, dict)]
     key = next((key for key in keys if key in TOOLS or key in NAMED_IN_THE_WILD), keys[0] if keys else "")
     body = mapping(call.get(key))

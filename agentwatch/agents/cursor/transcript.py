@@ -68,12 +68,10 @@ TOOLS = {
     "Task": _SUBAGENT,
     "Agent": _SUBAGENT,
 }
-"""The tools by the name in a `tool_use` part. A tool that is not listed shows its name and one argument."""
 
 
 def tool_named(name: str) -> Tool:
-    """Return the description of a tool: a known one, one of an MCP server, or another. A file that is written
-    may have existed before: no result says it, so that it counts as edited."""
+    """A file that is written may have existed before: no result says it, so that it counts as edited."""
     return TOOLS.get(name) or CURSOR_TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
@@ -90,9 +88,8 @@ class _Open(NamedTuple):
 
 
 def place_id(part: Fields, position: int) -> str:
-    """Return what identifies a call without an id in its line: its position there, and its arguments. The
-    next message ends the call, and may have a call at the same position. `position` counts the calls of the
-    line from 0."""
+    """Return the position of a call in its line, from 0, and its arguments: the next message ends the
+    call, and may have a call at the same position."""
     texts = (value for value in mapping(part.get("input")).values() if isinstance(value, str))
     words = "\0".join((text(part, "name") or _NO_NAME, *texts))
     return f"{position}-{crc32(words.encode('utf-8', 'replace')):08x}"
@@ -102,14 +99,11 @@ class Calls:
     """The calls that have not ended, the oldest first; at most 1,024."""
 
     def __init__(self, owner: str) -> None:
-        """Take the id of the subagent whose calls they are; empty for the session's own."""
         self._owner = owner
         self._open: list[_Open] = []
         self._steps = 0
-        """The number of messages with calls."""
 
     def started(self, fields: Fields) -> Iterator[Event]:
-        """Yield the starts of the calls in a message, and the to-do list that they write."""
         parts = parts_of_type(fields, "tool_use")
         self._steps += bool(parts)
         step = f"{self._owner}#{self._steps}"
@@ -124,8 +118,7 @@ class Calls:
         del self._open[:-MOST_OPEN]
 
     def results(self, fields: Fields) -> Iterator[ToolEnded]:
-        """Yield the ends of the calls whose results are in a message, which most transcripts do not have. A
-        result without the id of an open call belongs to the oldest one."""
+        """Most transcripts have none. A result without the id of an open call belongs to the oldest one."""
         for part in parts_of_type(fields, "tool_result"):
             if not self._open:
                 return
@@ -193,7 +186,6 @@ _CHANNELS = {
     "reasoning": Channel.REASONING,
 }
 _QUIET = frozenset(("tool_use", "tool_result", "image", "redacted_thinking"))
-"""Types of parts that are read elsewhere, or say nothing in words."""
 _OUTCOMES = {
     "success": Outcome.SUCCEEDED,
     "completed": Outcome.SUCCEEDED,
@@ -204,19 +196,16 @@ _OUTCOMES = {
 
 
 class CursorTranscriptDecoder:
-    """Decodes the lines of one transcript into events, and keeps the state that later lines depend on. No
-    line ends a call. A message after it shows that the agent continued, so that the call has ended in some
+    """Decodes one transcript. No line ends a call: a message after it shows that it has ended in some
     way; the calls of the last message may still run."""
 
     def __init__(self, subagent: str = "") -> None:
-        """Take the id of the subagent whose lines are read; empty for the lines of a session."""
         self._turns = Turns()
         self._calls = Calls(subagent)
         self._subagents = SubagentDecoder(CursorTranscriptDecoder)
         self._is_first = True
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         if SUBAGENT in fields:
             return self._subagents.decode(fields)
         begun: list[Event] = []

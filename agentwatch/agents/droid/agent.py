@@ -17,9 +17,8 @@ _OTHER_AGENTS_MARKS = frozenset(
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Droid can have written a line, judged by its type and its top-level keys. Its init
-    has tools but no mode of permissions. Its calls have a `toolName`, and no subtype as Cursor's. Its
-    messages have a text of their own and the id of the session."""
+    """Droid's init has tools but no mode of permissions; its calls a `toolName`, and no subtype as
+    Cursor's; its messages a text of their own and the id of the session."""
     kind = fields.get("type")
     if kind == "system":
         return _is_init(fields)
@@ -49,7 +48,6 @@ def _is_init(fields: Fields) -> bool:
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     match fields.get("type"):
         case "system":
             return LineRole.START
@@ -72,7 +70,6 @@ AGENT = Agent(
 SESSION_FORMAT = "droid-session"
 _OTHER_FILES_MARKS = frozenset(("sessionId", "session_id", "sessionID", "uuid", "parentUuid", "role", "data"))
 _OWN_MEMBERS = ("modelId", "interactionMode")
-"""Members of a message that no other agent's message has."""
 _CONTEXT = "context-"
 _REMINDER = "<system-reminder>"
 
@@ -112,7 +109,6 @@ def recognises_entry(fields: Fields) -> bool:
 
 
 def role_of_entry(fields: Fields) -> LineRole:
-    """Return the role of a line of a session file."""
     message = mapping(fields.get("message"))
     if fields.get("type") == "session_start":
         return LineRole.START

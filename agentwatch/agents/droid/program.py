@@ -11,12 +11,10 @@ from agentwatch.agents.session_entry import SessionEntry
 
 
 def sessions() -> Kind:
-    """Return the kind of the folder `sessions`, whose folders are named after those of the sessions."""
     return Kind("droid", below=any_folder(Kind("droid", owns(".jsonl"), _session)))
 
 
 def _session(spot: Spot) -> list[SessionEntry]:
-    """Return the session in a file, whose first line names the session that it is a subagent of."""
     session_id = spot.name.removesuffix(".jsonl")
     parent = id_in(first_text(spot.path, "callingSessionId"))
     return one_file(spot, session_id, parent=None if parent == session_id else parent)

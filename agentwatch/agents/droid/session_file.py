@@ -35,17 +35,13 @@ _SILENT_BLOCKS = frozenset(("redacted_thinking", "image"))
 
 
 class DroidSessionDecoder:
-    """Decodes the lines of a session file into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._calls = Calls()
         self._turns = Turns()
         self._outcome: Outcome | None = None
-        """The outcome of the last turn; None while it is open."""
         self._model: str | None = None
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         match fields.get("type"):
             case "session_start":
                 return self._started(fields)
@@ -64,7 +60,6 @@ class DroidSessionDecoder:
                 return [Unknown(f"type {in_words(kind)}")]
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the file: none."""
         return []
 
     def _started(self, fields: Fields) -> list[Event]:
@@ -140,7 +135,6 @@ def result_fields(block: Fields) -> Fields:
 
 
 def entry_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a line of a session file that starts or ends a call."""
     for block in blocks_of(mapping(fields.get("message"))):
         if block.get("type") == "tool_use" and block.get("id") == call_id:
             name, arguments = block.get("name"), block.get("input")

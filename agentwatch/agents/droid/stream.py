@@ -52,8 +52,7 @@ _CANCELLED = "tool execution cancelled"
 
 
 def read_result(kind: ToolKind, fields: Fields) -> Result:
-    """Read the line that ends a call. Only a command has an exit code. `fields` have a `value`, or an `error`
-    with a message."""
+    """Only a command has an exit code. `fields` have a `value`, or an `error` with a message."""
     reason = reason_in(fields)
     code = _exit_code(reason or "") if kind is ToolKind.EXECUTE else None
     is_error = fields.get("isError")
@@ -69,7 +68,6 @@ def read_result(kind: ToolKind, fields: Fields) -> Result:
 
 
 def reason_in(fields: Fields) -> str | None:
-    """Return why a call failed; None if the line does not say it."""
     error = fields.get("error")
     return text(fields, "value") or text(mapping(error), "message") or text(fields, "error")
 
@@ -135,8 +133,7 @@ def tool_named(name: str) -> Tool:
 
 
 def plan_entries(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
-    """Return the to-do list in the arguments of a call, at most 10,000 entries; empty for another tool. It is
-    a list of objects, or one text with a line for each entry: `1. [in_progress] Write the tests`."""
+    """A list of objects, or one text with a line for each entry: `1. [in_progress] Write the tests`."""
     if tool.kind is not ToolKind.PLAN:
         return ()
     todos = arguments.get("todos")
@@ -157,29 +154,23 @@ _MOST_REASON = 4096
 
 
 class _Open(NamedTuple):
-    """What the start of a call says about its end."""
-
     name: str
     tool: Tool
     plan: Plan | None = None
 
 
 class Calls:
-    """The open calls of a stream, or of a session file."""
-
     def __init__(self) -> None:
         self._open = OpenCalls[_Open]()
         self._cwd = ""
 
     def begin_run(self, cwd: str | None) -> None:
-        """Begin a run, whose calls may use the ids of the last one again."""
         self._open.clear()
         self._cwd = (cwd or "").rstrip("/\\")
 
     def started(
         self, call_id: str, name: str, arguments: Fields, group: str | None, at_ms: int | None
     ) -> ToolStarted:
-        """Return the start of a call. `group` is the model step that requested it."""
         tool = tool_named(name)
         entries = plan_entries(tool, arguments)
         self._open.keep(call_id, _Open(name, tool, Plan(entries) if entries else None), name)
@@ -194,8 +185,6 @@ class Calls:
 
 
 class DroidDecoder:
-    """Decodes Droid's lines into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._calls = Calls()
         self._last: dict[str, tuple[str, int]] = {}
@@ -205,7 +194,6 @@ class DroidDecoder:
         self._is_over = False
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         kind = fields.get("type")
         match kind, fields.get("subtype"):
             case "system", "init":
@@ -308,7 +296,6 @@ def _reason(fields: Fields) -> str | None:
 
 
 def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a line that starts or ends a call."""
     tool = tool_named(text(fields, "toolName") or text(fields, "toolId") or "")
     if fields.get("type") == "tool_call":
         arguments = mapping(fields.get("parameters"))
