@@ -47,8 +47,6 @@ NO_FACTS = Facts()
 
 
 class Result(NamedTuple):
-    """How a call ended."""
-
     outcome: Outcome
     error: str | None = None
     exit_code: int | None = None
@@ -58,8 +56,6 @@ class Result(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """A tool: how its calls are read and described."""
-
     kind: ToolKind
     phrase: str
     """The action in the text format: `Read file`."""
@@ -183,7 +179,6 @@ def counted(key: str, noun: str) -> Callable[[Fields], Facts]:
 
 
 def joined_words(words: Iterable[object]) -> str:
-    """Return the words of a program's arguments as the line that a shell reads as these words."""
     from shlex import quote  # few formats write a list
 
     return " ".join([quote(word) for word in words if isinstance(word, str)])
@@ -201,7 +196,6 @@ def command_in(*keys: str) -> Callable[[Fields], str | None]:
 
 
 def first_question(arguments: Fields) -> str | None:
-    """Return the first question that a call asks the user."""
     asked = (text(mapping(each), "question") for each in items(arguments.get("questions")))
     return next(filter(None, asked), None)
 
@@ -260,7 +254,6 @@ def listed_entries(value: object, *keys: str) -> tuple[PlanEntry, ...]:
 
 
 def entry_in(fields: Fields, *keys: str) -> PlanEntry:
-    """Return the entry that an object describes."""
     words = next((found for key in keys if (found := text(fields, key))), "")
     return plan_entry(words, text(fields, "status"))
 

@@ -12,8 +12,7 @@ _STARTS = frozenset({"initialize", "session/new", "session/load", "session/resum
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only an agent of this protocol, or its client, can have written a line. The Model
-    Context Protocol has JSON-RPC lines with `initialize` too, but its version is a string."""
+    """The Model Context Protocol has `initialize` too, but its version is a string."""
     if fields.get("jsonrpc") != "2.0":
         return False
     method = fields.get("method")
@@ -25,7 +24,6 @@ def recognises(fields: Fields) -> bool:
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     method = fields.get("method")
     if method == "session/request_permission":
         return LineRole.CALL

@@ -24,7 +24,6 @@ _OUTPUTS = ("output", "formatted_output", "aggregated_output", "content")
 
 
 def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a line about a tool call: its arguments, its content and its result."""
     params = mapping(fields.get("params"))
     call = asked_call(params) if "options" in params else mapping(params.get("update"))
     yield from _arguments(mapping(call.get("rawInput")))
@@ -34,7 +33,6 @@ def blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
 
 
 def _arguments(raw: Fields) -> Iterator[Block]:
-    """Yield the description, the to-do list, all short arguments in one block, and each multi-line text."""
     rest = dict(raw)
     if description := text(rest, "description"):
         yield TextBlock("description", description)
@@ -79,7 +77,6 @@ def _text(found: str, call: Fields) -> Block:
 
 
 def _result(call: Fields, *, has_content: bool) -> Iterator[Block]:
-    """Yield `rawOutput` without the text that `content` repeats."""
     output = call.get("rawOutput")
     if isinstance(output, str) and output:
         if not has_content:

@@ -1,5 +1,4 @@
-"""The tool calls of a log: their descriptions, terminals, results and changes of files. An update of a call
-contains only the fields that have changed, so the calls are kept."""
+"""The tool calls of a log. They are kept, as an update contains only the fields that have changed."""
 
 from __future__ import annotations
 
@@ -66,7 +65,6 @@ def _edit_steps(before: list[str], after: list[str]) -> int | None:
 # The result of a call: exit code, error, and what changed in a file.
 
 _MOST_ERROR = 10_000
-"""In characters."""
 _EXIT_CODES = ("exitCode", "exit_code", "exit")
 _NO_COMMANDS = (ToolKind.MCP, ToolKind.FETCH, ToolKind.PLAN, ToolKind.DELEGATE, ToolKind.THINK)
 _SAID = "Exit code "
@@ -74,8 +72,6 @@ _SAID = "Exit code "
 
 
 class Change(NamedTuple):
-    """The change of files by a call; None means unknown."""
-
     added: int | None = None
     removed: int | None = None
     is_new: bool = False
@@ -87,9 +83,8 @@ def object_in(value: object) -> Fields:
 
 
 def exit_code_in(fields: Fields, kind: ToolKind) -> int | None:
-    """Return the exit code in an update of a call; None if it contains none. opencode writes it to
-    `rawOutput.metadata.exit`, Cursor to `rawOutput.exitCode`, Codex to `rawOutput.exit_code`, and Claude Code
-    to `_meta.terminal_exit.exit_code`."""
+    """In opencode it is `rawOutput.metadata.exit`, in Cursor `rawOutput.exitCode`, in Codex
+    `rawOutput.exit_code`, and in Claude Code `_meta.terminal_exit.exit_code`."""
     if kind in _NO_COMMANDS:
         return None
     output = object_in(fields.get("rawOutput"))
@@ -103,13 +98,11 @@ def exit_code_in(fields: Fields, kind: ToolKind) -> int | None:
 
 
 def said_exit_code(output: str) -> int | None:
-    """Return the exit code with which an output begins: `Exit code 42`."""
     digits = output.removeprefix(_SAID).partition("\n")[0].strip() if output.startswith(_SAID) else ""
     return int(digits) if digits.isdecimal() and len(digits) < 6 else None
 
 
 def terminal_output(fields: Fields) -> str | None:
-    """Return what the terminal of a call has printed since the last line; None if the line has no output."""
     meta = mapping(fields.get("_meta"))
     for key in ("terminal_output_delta", "terminal_output"):
         data = object_in(meta.get(key)).get("data")
@@ -119,7 +112,6 @@ def terminal_output(fields: Fields) -> str | None:
 
 
 def error_in(fields: Fields) -> str | None:
-    """Return why a call failed, in the agent's words; None if the line has no words."""
     output = fields.get("rawOutput")
     body = object_in(output)
     error = body.get("error")
@@ -136,8 +128,7 @@ def is_refused_by_rule(fields: Fields) -> bool:
 
 
 def change_in(fields: Fields) -> Change | None:
-    """Return what the diffs in an update change together; None if it contains none. opencode also writes the
-    counts to `rawOutput.metadata`, and whether the file existed before."""
+    """In opencode the counts are also in `rawOutput.metadata`, with whether the file existed before."""
     metadata = object_in(object_in(fields.get("rawOutput")).get("metadata"))
     counts = object_in(metadata.get("filediff"))
     counted = count_of(counts, "additions"), count_of(counts, "deletions")
@@ -174,7 +165,6 @@ def _unfenced(words: str) -> str:
 
 _MOST_TERMINALS = 256
 _MOST_SHOWN = 4096
-"""The length of a name, a path or a text, in characters."""
 
 
 class Terminals:
@@ -185,34 +175,28 @@ class Terminals:
         self._exit_codes: dict[str, int] = {}
 
     def created(self, terminal: str | None, command: str | None) -> None:
-        """Keep the command of a new terminal."""
         if short(terminal) and terminal is not None and command is not None:
             remember(self._commands, terminal, command, _MOST_TERMINALS)
 
     def exited(self, terminal: str | None, status: Fields) -> None:
-        """Keep the exit code of a terminal, if the status contains one."""
         code = number(status, "exitCode")
         if short(terminal) and terminal is not None and code is not None:
             remember(self._exit_codes, terminal, code, _MOST_TERMINALS)
 
     def command(self, terminals: tuple[str, ...]) -> str | None:
-        """Return the command of the first of these terminals that is known."""
         return next((self._commands[each] for each in terminals if each in self._commands), None)
 
     def exit_code(self, terminals: tuple[str, ...]) -> int | None:
-        """Return the exit code of the last of these terminals that has ended."""
         codes = [self._exit_codes[each] for each in terminals if each in self._exit_codes]
         return codes[-1] if codes else None
 
     def update(self, update: Fields) -> None:
-        """Read a `terminal_update` of version 2 of the protocol."""
         terminal = text(update, "terminalId")
         self.created(terminal, command_line(update))
         self.exited(terminal, mapping(update.get("exitStatus")))
 
 
 def command_line(params: Fields) -> str | None:
-    """Return the command of a new terminal with its arguments."""
     command = text(params, "command")
     if command is None:
         return None
@@ -258,12 +242,9 @@ class Arguments(NamedTuple):
     paths: tuple[str, ...] = ()
     description: str | None = None
     main: str = ""
-    """The most informative argument."""
     has_todos: bool = False
     is_task: bool = False
-    """It starts a subagent."""
     content_lines: int | None = None
-    """The number of lines of the content that the call writes."""
 
 
 NO_ARGUMENTS = Arguments()
@@ -271,20 +252,16 @@ NO_ARGUMENTS = Arguments()
 
 @dataclass(slots=True)
 class Described:
-    """The fields of a call so far. An update replaces those that it contains."""
-
     name: str | None = None
     kind: str | None = None
     title: str | None = None
     arguments: Arguments = NO_ARGUMENTS
     locations: tuple[str, ...] = ()
     changed_paths: tuple[str, ...] = ()
-    """The files in the diffs of the content."""
     is_mcp: bool = False
     terminals: tuple[str, ...] = ()
 
     def update(self, fields: Fields, *, is_first: bool) -> bool:
-        """Replace the fields that a line contains. Return whether the line contains arguments or a change."""
         meta = mapping(fields.get("_meta"))
         raw = mapping(fields.get("rawInput"))
         has_input = not {*raw} <= {"cwd"}
@@ -314,7 +291,6 @@ class Described:
         return has_input or bool(changed)
 
     def described(self, cwd: str, command: str | None = None) -> Description:
-        """Return the description of the call. `cwd` has no separator at its end."""
         kind = self._kind()
         name = self.name or self.kind or ToolKind.OTHER.value
         phrase = _PHRASES.get(kind, Phrase.USED)
@@ -366,8 +342,6 @@ class Described:
 
 
 class Description(NamedTuple):
-    """A call in words."""
-
     tool: str
     kind: ToolKind
     phrase: str
@@ -400,7 +374,6 @@ def _cut(value: object) -> str | None:
 
 
 def _paths(blocks: Iterable[Fields]) -> tuple[str, ...]:
-    """Return the different paths in objects, at most 100."""
     found: dict[str, None] = {}
     for block in islice(blocks, _MOST_PATHS):
         if path := text(block, "path"):
@@ -438,12 +411,8 @@ _ENDS = {
 
 @dataclass(slots=True)
 class Owner:
-    """Whose call it is."""
-
     session: str | None
-    """The session that the line names."""
     parent_call: str | None
-    """The call whose subagent made the call, or another session; None for the main agent."""
     scope: str | None
     """The session whose ids the call's id must not be confused with; None for the main one."""
     cwd: str
@@ -455,15 +424,12 @@ class _Call:
     owner: Owner
     described: Described = field(default_factory=Described)
     shown: Description | None = None
-    """How the call was last described; None if it has not started."""
     is_explained: bool = False
-    """Whether a line with arguments has been seen."""
     refusal: Outcome | None = None
     """The outcome if the call fails: a person refused it or cancelled the turn."""
     after_cancel: bool = False
     exit_code: int | None = None
     has_said: bool = False
-    """Whether the output began with the exit code."""
     change: Change | None = None
 
 
@@ -476,13 +442,10 @@ class Calls:
         self._ended: dict[str, None] = {}
 
     def clear(self) -> None:
-        """Forget all calls: another run may use their ids again."""
         self._open.clear()
         self._ended.clear()
 
     def update(self, fields: Fields, owner: Owner, *, announces: bool) -> list[Event]:
-        """Return the events of a line about a call. `announces` says whether the line also starts the call
-        that it ends: only the update does not."""
         call_id = text(fields, "toolCallId") or ""
         key = _key(owner.session, call_id)
         if key in self._ended:
@@ -502,7 +465,6 @@ class Calls:
         return [*events, self._end(key, call, fields, outcome, has_arguments=explains)]
 
     def asked(self, session: str | None, call_id: str) -> tuple[str, str | None]:
-        """Return the tool and the target of a call that permission is asked for."""
         call = self._open.get(_key(session, call_id))
         if call is None or call.shown is None:
             return "", None
@@ -515,7 +477,6 @@ class Calls:
             call.refusal = outcome
 
     def cancel(self, session: str | None) -> None:
-        """Note that the client cancelled the turn of a session."""
         for call in self._open.values():
             if call.owner.session == session:
                 call.refusal = call.refusal or Outcome.CANCELLED
@@ -641,7 +602,6 @@ def _progress(call: _Call, fields: Fields) -> list[Event]:
 
 
 def plan_in(entries: object) -> Plan:
-    """Return a plan: entries of a `plan` update, or the to-do list in the arguments of a call."""
     return Plan(listed_entries(entries, "content"))
 
 

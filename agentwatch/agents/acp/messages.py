@@ -21,9 +21,7 @@ from agentwatch.session.events import Channel, Event, Notice, Text, TextEnded
 from agentwatch.text.amounts import byte_size
 
 _MOST_HELD = 1 << 20
-"""The length of a text that is held back, in characters. A longer one is reported in parts."""
 _MOST_WRITERS = 64
-"""The number of sessions whose texts are held back at the same time."""
 
 
 def prompt_text(content: object) -> str:
@@ -33,19 +31,16 @@ def prompt_text(content: object) -> str:
 
 
 def chunk_text(update: Fields) -> str | None:
-    """Return the text of a chunk of a message; None for an image or another attachment."""
     content = mapping(update.get("content"))
     found = content.get("text")
     return found if isinstance(found, str) and content.get("type", "text") == "text" else None
 
 
 def attachment(update: Fields) -> Notice:
-    """Return a notice of a chunk that is not a text: an image, a sound or a file."""
     return Notice(f"the agent attached {_block_text(mapping(update.get('content')))}")
 
 
 def _block_text(block: Fields) -> str:
-    """Return the text of a content block, or a name for it."""
     kind = text(block, "type")
     if kind in (None, "text"):
         return text(block, "text") or ""
@@ -67,8 +62,7 @@ class Answers:
         self._messages: dict[Channel, str | None] = {}
 
     def add(self, channel: Channel, fields: Fields, update: Fields) -> list[Event]:
-        """Return the events of a chunk. `fields` is the whole line; if it was repaired, it still has the
-        halves of split emoji."""
+        """`fields` is the whole line; if it was repaired, it still has the halves of split emoji."""
         message = text(update, "messageId")
         known = self._messages.get(channel)
         ended = message is not None and known is not None and message != known
@@ -81,11 +75,9 @@ class Answers:
         return [*lead, Text(channel, whole)]
 
     def is_whole(self, channel: Channel) -> bool:
-        """Return whether no half of an emoji is pending."""
         return channel not in self._halves
 
     def has_message(self, channel: Channel, update: Fields) -> bool:
-        """Return whether the chunks of a message were already received."""
         message = text(update, "messageId")
         return message is not None and message == self._messages.get(channel)
 
@@ -99,16 +91,14 @@ class Answers:
 
 
 class HeldTexts:
-    """The texts of subagents and of other sessions, held back until they are complete. Several of them may
-    write at once, and only the last text of the transcript can grow."""
+    """Held back until complete: several may write at once, and only the transcript's last text can grow."""
 
     def __init__(self) -> None:
         self._pieces: dict[str, tuple[Channel, str | None, list[str]]] = {}
         self._sizes: dict[str, int] = {}
 
     def add(self, parent_call: str, channel: Channel, update: Fields) -> list[Event]:
-        """Hold back a chunk. Return the text before it if the chunk begins another one. `update` is the
-        update, with the halves of split emoji."""
+        """Return the text before, if the chunk begins another one. `update` has the halves of split emoji."""
         events: list[Event] = []
         message = text(update, "messageId")
         held = self._pieces.get(parent_call)
@@ -124,7 +114,6 @@ class HeldTexts:
         return events
 
     def end(self, parent_call: str) -> list[Event]:
-        """Return the text that is held back for an agent."""
         held = self._pieces.pop(parent_call, None)
         self._sizes.pop(parent_call, None)
         if held is None:
@@ -136,12 +125,10 @@ class HeldTexts:
         ]
 
     def end_all(self) -> list[Event]:
-        """Return all texts that are held back."""
         return [event for parent_call in tuple(self._pieces) for event in self.end(parent_call)]
 
 
 def texts_in(content: object) -> Iterator[str]:
-    """Yield the texts in the content of a tool call."""
     for block in map(mapping, items(content)):
         inner = mapping(block.get("content")) if block.get("type") == "content" else block
         if found := text(inner, "text"):
@@ -155,7 +142,6 @@ def count_of(fields: Fields, *keys: str) -> int | None:
 
 
 def _split(joined: str) -> tuple[str, str]:
-    """Return a text without the half of an emoji in which it ends, and that half."""
     if "\ud800" <= joined[-1:] <= "\udbff":
         return whole_text(joined[:-1]), joined[-1]
     return whole_text(joined), ""
@@ -173,7 +159,6 @@ def with_halves(fields: Fields, update: Fields) -> Fields:
 _MOST_OPEN = 256
 """Requests that may be open at the same time, per direction. Captures have at most two."""
 _MOST_CHARACTERS = 500
-"""The length of an id, a mode or a model that is kept."""
 
 PROMPT = "session/prompt"
 PERMISSION = "session/request_permission"
@@ -207,16 +192,11 @@ _Key = tuple[type, str | float]
 
 
 class Request(NamedTuple):
-    """A request that has no response yet; each text is None if the request does not contain it."""
-
     method: str
     session: str | None = None
     order: int = 0
-    """The number of requests before it."""
     call_id: str | None = None
-    """The call that a permission is for."""
     subject: str = ""
-    """The tool that a permission is for."""
     options: Mapping[str, str] = NO_FIELDS
     """The kinds of the options of a permission, or the labels of those of a question, by their ids."""
     value: str | None = None
@@ -224,15 +204,12 @@ class Request(NamedTuple):
 
 
 class Requests:
-    """The open requests of both directions."""
-
     def __init__(self) -> None:
         self._client: dict[_Key, Request] = {}
         self._agent: dict[_Key, Request] = {}
         self._count = 0
 
     def add(self, fields: Fields, request: Request) -> None:
-        """Keep a request until its response arrives. A notification has no id, and no response."""
         key = _key(fields.get("id"))
         if key is None:
             return
@@ -241,10 +218,9 @@ class Requests:
         remember(asked, key, request._replace(order=self._count), _MOST_OPEN)
 
     def answered(self, fields: Fields) -> Request | None:
-        """Return the request that a response answers, and forget it; None if the log does not contain it. If
-        both directions have a request of this id, the members of the result decide. An error or an empty
-        result has none: it answers the later request, because an agent that waits for its client does not end
-        the turn."""
+        """Return the request that a response answers, and forget it. If both directions have its id, the
+        members of the result decide; an error or an empty result has none, and answers the later request:
+        an agent that waits for its client does not end the turn."""
         key = _key(fields.get("id"))
         result = mapping(fields.get("result"))
         shape = next((method for method in _DECISIVE if method_fits(method, result)), None)
@@ -257,11 +233,9 @@ class Requests:
         return max(fitting or found, key=lambda asked: asked[key].order).pop(key)
 
     def has_question(self, session: str | None) -> bool:
-        """Return whether a question of an agent to the user has no response yet."""
         return any(each.method in ASKING and each.session == session for each in self._agent.values())
 
     def has_prompt(self, after: Request) -> bool:
-        """Return whether a later prompt of the same session has no response yet."""
         return any(
             each.method == PROMPT and each.session == after.session and each.order > after.order
             for each in self._client.values()
@@ -283,7 +257,6 @@ def method_fits(method: str, result: Fields) -> bool:
 
 
 def short(value: str | None) -> str | None:
-    """Return a text that is short enough to be kept; None for a longer one."""
     return value if value is not None and len(value) <= _MOST_CHARACTERS else None
 
 

@@ -54,7 +54,6 @@ _CHOSEN = {"session/set_mode": "modeId", "session/set_model": "modelId"}
 
 
 def agent_facts(result: Fields) -> RunInfo:
-    """Return the name and the version of the agent, from its response to `initialize`."""
     info = mapping(result.get("agentInfo")) or mapping(result.get("info"))
     return RunInfo(
         agent_name=text(info, "name") or text(info, "title"),
@@ -63,7 +62,6 @@ def agent_facts(result: Fields) -> RunInfo:
 
 
 def session_facts(result: Fields) -> RunInfo:
-    """Return the mode and the model of a session, from the response that creates or loads it."""
     options = option_facts(result)
     mode = text(mapping(result.get("modes")), "currentModeId")
     model = text(mapping(result.get("models")), "currentModelId")
@@ -71,7 +69,6 @@ def session_facts(result: Fields) -> RunInfo:
 
 
 def option_facts(fields: Fields) -> RunInfo:
-    """Return the mode and the model among configuration options."""
     found = RunInfo()
     for option in map(mapping, items(fields.get("configOptions"))):
         value = text(option, "currentValue")
@@ -109,7 +106,6 @@ def asked_call(params: Fields) -> Fields:
 
 
 def labels_of(params: Fields) -> dict[str, str]:
-    """Return the labels of the options of Cursor's questions, by the ids of question and option."""
     questions = map(mapping, islice(items(params.get("questions")), _MOST_OPTIONS))
     labels = (
         (f"{short(text(question, 'id'))} {name}", label)
@@ -168,23 +164,16 @@ class Sessions:
 
     def __init__(self) -> None:
         self.main: str | None = None
-        """The session of the current run."""
         self.has_run = False
-        """Whether a run has started."""
         self.is_used = False
-        """Whether the current run has a prompt or content."""
         self.agent = RunInfo()
-        """The name and the version of the agent."""
         self._facts: dict[str, RunInfo] = {}
         self._seen: dict[str, None] = {}
-        """The sessions whose content is in the log."""
         self._children: dict[str, str] = {}
-        """The agents of the sessions that belong to subagents."""
         self._sides: dict[str, None] = {}
         """Other sessions that have begun while the turn of the main one was open."""
 
     def describe(self, session: str | None, facts: RunInfo) -> list[Event]:
-        """Keep facts about a session. Return them if it is the main one."""
         if (session := short(session)) is None:
             return []
         known = self._facts.get(session, RunInfo())
@@ -214,23 +203,19 @@ class Sessions:
         return [started, named] if named.agent_name else [started]
 
     def restart(self) -> None:
-        """Forget what belongs to an agent process: another one has started."""
         self.is_used = self.is_used or self.main is not None
         self.main = None
         self._children.clear()
         self._sides.clear()
 
     def cwd(self, session: str | None) -> str:
-        """Return the working directory of a session, without a separator at its end; empty if unknown."""
         facts = self._facts.get(session or "") or self._facts.get(self.main or "")
         return ((facts and facts.cwd) or "").rstrip("/\\")
 
     def is_seen(self, session: str | None) -> bool:
-        """Return whether content of a session is in the log."""
         return session in self._seen
 
     def see(self, session: str | None) -> None:
-        """Note that content of a session is in the log."""
         if (session := short(session)) is not None and session not in self._seen:
             remember(self._seen, session, None, _MOST_SESSIONS)
 
@@ -243,7 +228,6 @@ class Sessions:
         return text(update, "title") or text(update, "name") or text(update, "task") or "a subagent"
 
     def agent_of(self, session: str | None, update: Fields) -> str | None:
-        """Return the agent that a line belongs to: a call, or a session; None for the main agent."""
         claude = mapping(mapping(update.get("_meta")).get("claudeCode"))
         if parent := text(claude, "parentToolUseId"):
             return parent
@@ -252,7 +236,6 @@ class Sessions:
         return self._children.get(session) or session
 
     def is_other(self, session: str | None) -> bool:
-        """Return whether a session is neither the main one nor a subagent's."""
         return session is not None and session != self.main and session not in self._children
 
     def is_side(self, session: str | None) -> bool:
@@ -260,12 +243,10 @@ class Sessions:
         return session in self._sides
 
     def add_side(self, session: str) -> None:
-        """Note that another session runs at the same time as the main one."""
         if short(session) is not None:
             remember(self._sides, session, None, _MOST_SESSIONS)
 
     def end_side(self, session: str | None) -> None:
-        """Note that the turn of another session has ended."""
         self._sides.pop(session or "", None)
 
 
@@ -334,8 +315,6 @@ _ERRORS = frozenset({"error", "critical"})
 
 
 class Updates:
-    """Decodes updates, and keeps the turn and the texts that they belong to."""
-
     def __init__(self, sessions: Sessions, calls: Calls, terminals: Terminals) -> None:
         self._sessions = sessions
         self._calls = calls
@@ -358,14 +337,12 @@ class Updates:
         return self._is_open and not self._has_prompts
 
     def enter(self, session: str | None) -> list[Event]:
-        """Make a session the main one if no turn is open."""
         events = self._sessions.begin(session, is_turn_open=self._is_open)
         if events:
             self._calls.clear()
         return events
 
     def prompted(self, session: str | None, words: str) -> list[Event]:
-        """Return the events of a prompt that the client sent."""
         self._has_prompts = True
         self._sessions.see(session)
         if session is not None and session != self._sessions.main and self._is_open:
@@ -376,7 +353,6 @@ class Updates:
         return [Prompt(words)]
 
     def turn_ended(self) -> None:
-        """Note that the turn of the main session has ended."""
         self._is_open = False
         self._echo = ""
 
@@ -402,13 +378,11 @@ class Updates:
         return [Prompt(words)]
 
     def burst(self, burst: Burst) -> list[Event] | None:
-        """Return the text of consecutive deltas of the text that the line before continued."""
         if self.streaming is not burst.channel or not self._answers.is_whole(burst.channel):
             return None
         return [Text(burst.channel, "".join(burst.texts))]
 
     def call(self, session: str | None, call: Fields, *, announces: bool) -> list[Event]:
-        """Return the events of a tool call or of its update."""
         parent_call, lead = self._place(session, call)
         if not text(call, "toolCallId"):
             return [*lead, Unknown("tool call without an id")]
@@ -426,7 +400,6 @@ class Updates:
         return [*lead, *events, *plan]
 
     def decode(self, session: str | None, update: Fields, fields: Fields) -> list[Event]:
-        """Return the events of one update."""
         kind = text(update, "sessionUpdate") or ""
         self.streaming = None
         if kind in _USERS:
@@ -566,8 +539,6 @@ _CANCELLED = -32800
 
 
 class AcpDecoder:
-    """Decodes the lines of a log, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._requests = Requests()
         self._sessions = Sessions()
@@ -582,7 +553,6 @@ class AcpDecoder:
         """Whether a history is being replayed that the log does not contain: another log has counted it."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         method = fields.get("method")
         if method == "session/update":
             return self._update(fields, mapping(fields.get("params")))
@@ -600,11 +570,9 @@ class AcpDecoder:
         return fields.get("method") == "session/update" and self._updates.streaming is not None
 
     def burst(self, burst: Burst) -> list[Event] | None:
-        """Return the events of consecutive deltas, or None if they must be decoded one by one."""
         return self._updates.burst(burst)
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream."""
         return [*self._updates.end_prompt(), *self._updates.end_texts()]
 
     def _update(self, fields: Fields, params: Fields) -> list[Event]:

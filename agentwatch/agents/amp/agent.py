@@ -10,8 +10,7 @@ from agentwatch.session.events import Traits
 
 
 def _recognises(fields: Fields) -> bool:
-    """Return whether only Amp can have written a line. That is its init, a line of one of its threads, or the
-    result without a session of a failed start."""
+    """Amp's init, a line of one of its threads, or the result without a session of a failed start."""
     if is_init(fields):
         return is_amps_init(fields)
     if fields.get("type") == "result" and "session_id" not in fields:

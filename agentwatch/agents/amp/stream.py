@@ -37,7 +37,6 @@ def details_in(tool: Tool, words: str) -> Fields:
 
 
 def patch_facts(details: Fields) -> Facts:
-    """Return the changed lines in the result of a patch."""
     files = [mapping(file) for file in items(details.get("files"))]
     is_new = bool(files) and all(text(file, "type") == "add" for file in files)
     return Facts(
@@ -80,7 +79,6 @@ TOOLS = {
 
 
 def tool_named(name: str) -> Tool:
-    """Return the description of an Amp tool: a known one, one of an MCP server, or another."""
     return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
@@ -88,7 +86,6 @@ AMP = Dialect("amp", tool_named, echoes_prompts=True, has_whole_usage=True, deta
 
 
 def decoder() -> ClaudeDecoder:
-    """Return a decoder of Amp's lines."""
     return ClaudeDecoder(AMP)
 
 
@@ -98,7 +95,6 @@ _STREAMS = (("output", "stdout"), ("stdout", "stdout"), ("stderr", "stderr"))
 
 
 def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a call in a line: the output of a command, the changes of a patch, or the text."""
     parts = map(mapping, items(mapping(fields.get("message")).get("content")))
     ends = (part for part in parts if text(part, "tool_use_id") == call_id)
     result = mapping(text(next(ends, {}), "content"))

@@ -12,8 +12,7 @@ _STATUSES = frozenset(("success", "error"))
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Gemini can have written a line, judged by its type and its top-level keys. Its init
-    has the id of the session. All other lines have a time in ISO 8601 and no id of a session."""
+    """Its init has the id of the session; all other lines have a time in ISO 8601 and no id of a session."""
     kind = fields.get("type")
     if kind == "init":
         return isinstance(fields.get("session_id"), str) and "model" in fields
@@ -35,7 +34,6 @@ def recognises(fields: Fields) -> bool:
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     match fields.get("type"):
         case "init":
             return LineRole.START
@@ -53,9 +51,8 @@ _NOT_OF_A_CHAT = frozenset(
 
 
 def recognises_chat(fields: Fields) -> bool:
-    """Return whether only Gemini can have written a line of a chat, judged by its top-level keys. The first
-    line has the hash of the project. A message has an id, a time, one of five types and a content, but no id
-    of its session. All other lines are changes, which no other agent writes."""
+    """The first line has the hash of the project. A message has an id, a time, one of five types and a
+    content, but no session. All other lines are changes, which no other agent writes."""
     if isinstance(fields.get("$set"), dict) or isinstance(fields.get("$rewindTo"), str):
         return True
     if isinstance(fields.get("sessionId"), str) and isinstance(fields.get("projectHash"), str):
@@ -68,7 +65,6 @@ def recognises_chat(fields: Fields) -> bool:
 
 
 def chat_role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     if "projectHash" in fields or fields.get("type") == "user":
         return LineRole.OTHER if SUBAGENT in fields else LineRole.START
     return LineRole.CALL if fields.get("toolCalls") else LineRole.OTHER

@@ -1,8 +1,7 @@
-"""Decodes the files in which Gemini keeps its chats. The lines are those of gemini-cli 0.39 to 0.61
-(`packages/core/src/services/chatRecordingService.ts`). A message is written again whenever it changes, with
-the same id: an answer at first without its calls, and with them when all calls of the batch have ended.
-`$set` may replace all messages, and `$rewindTo` removes a message and those after it. No line says that a
-turn has ended well."""
+"""Decodes the chats of gemini-cli 0.39 to 0.61 (`packages/core/src/services/chatRecordingService.ts`). A
+message is written again when it changes: an answer at first without its calls, then with the ended batch.
+`$set` may replace all messages, `$rewindTo` removes one and those after it. No line says that a turn
+ended well."""
 
 from __future__ import annotations
 
@@ -61,23 +60,17 @@ _MOST_REWRITTEN = 100
 
 @dataclass(slots=True)
 class Entry:
-    """A prompt or an answer."""
-
     key: str
-    """The id of its message; empty for a message without one."""
     is_prompt: bool
     length: int
-    """The number of its characters."""
     digest: int
     text: str | None
     """Its text; None if it is too old to be kept."""
     at_ms: int | None
     is_left_out: bool = False
-    """Whether the agent has left it out of the conversation that it sends: its turn was cancelled."""
 
     @classmethod
     def of(cls, key: str, text: str, *, is_prompt: bool, at_ms: int | None = None) -> Entry:
-        """Return the entry of a message."""
         return cls(key, is_prompt, len(text), hash(text.strip()), text, at_ms)
 
     def equals(self, other: Entry) -> bool:
@@ -91,28 +84,21 @@ class History:
     def __init__(self) -> None:
         self._entries: list[Entry] = []
         self._numbers: dict[str, int] = {}
-        """The number of each message's entry, counted from the first entry of all."""
         self._dropped = 0
-        """The number of entries that were dropped."""
         self._kept_from = 0
-        """The first entry whose text is kept."""
         self._characters = 0
         self.is_repeated = False
-        """Whether the agent may record messages again."""
         self._repeated = 0
-        """The place of the next entry that it may record again."""
 
     def __len__(self) -> int:
         return len(self._entries)
 
     @property
     def is_complete(self) -> bool:
-        """Whether no entry has been dropped."""
         return self._dropped == 0
 
     @property
     def ends_in_answer(self) -> bool:
-        """Whether the last entry is an answer."""
         return bool(self._entries) and not self._entries[-1].is_prompt
 
     def replace_all(self, entries: Sequence[Entry]) -> None:
@@ -137,13 +123,11 @@ class History:
         return events
 
     def find(self, key: str) -> int | None:
-        """Return the place of a message's entry; None for a message without an entry."""
         number = self._numbers.get(key, -1) - self._dropped
         return number if number >= 0 else None
 
     def put(self, number: int, entry: Entry) -> list[Event]:
-        """Replace an entry. Return the events if it is an answer with another text. The answers after it are
-        written again. If they are too old to be kept, nothing changes."""
+        """Return the events of a new text: the later answers are written again, if they are not too old."""
         before = self._entries[number]
         if before.equals(entry) or before.is_prompt or entry.is_prompt:
             return []
@@ -179,7 +163,6 @@ class History:
         return True
 
     def common(self, entries: Sequence[Entry]) -> tuple[int, int]:
-        """Return how many of these entries are those at the beginning, and the place after them."""
         place = same = 0
         for entry in entries:
             place = self._present(place)
@@ -246,7 +229,6 @@ def _texts(entry: Entry) -> list[Event]:
 _CONTEXT = "<session_context>"
 _CONTEXT_END = "</session_context>"
 _SETUP = ("Reminder:", "My setup is complete")
-"""The beginnings of what the agent itself writes after the context."""
 _SUMMARY = "<state_snapshot>"
 _SHELL = "I ran the following shell command:"
 _CONTINUE = "System: Please continue."
@@ -264,12 +246,9 @@ _REFERENCED = "--- Content from referenced files ---"
 """The beginning of the files that a prompt names with `@`; they follow the prompt in the same message."""
 _FOLDERS = "Workspace Directories:"
 _MOST_CONTEXT = 4096
-"""The characters of the context that are searched for the working directory."""
 
 
 class Author(Enum):
-    """Who wrote a message of the type `user`."""
-
     USER = "user"
     SHELL = "shell"
     """The user ran a command, whose output the model is shown."""
@@ -277,18 +256,15 @@ class Author(Enum):
     SUMMARY = "summary"
     """The agent, which replaced the conversation by a summary."""
     RESULTS = "results"
-    """The results of calls, which are also in the message that made the calls."""
     AGENT = "agent"
 
 
 def content_text(content: object) -> str:
-    """Return the text of a content: a string, a part, or a list of both. Thoughts are not part of it."""
     parts = content if isinstance(content, list) else [content]
     return "".join(_part_text(part) for part in parts)
 
 
 def message_text(fields: Fields) -> str:
-    """Return the text of a message."""
     return content_text(fields["content"] if "content" in fields else fields.get("parts"))
 
 
@@ -299,7 +275,6 @@ def prompt_text(fields: Fields) -> str:
 
 
 def _after_context(message: str) -> str:
-    """Return a message without the context that the agent puts before it in some versions."""
     if not message.lstrip().startswith(_CONTEXT):
         return message
     words = message.partition(_CONTEXT_END)[2].lstrip()
@@ -307,7 +282,6 @@ def _after_context(message: str) -> str:
 
 
 def author_of(fields: Fields, message: str) -> Author:
-    """Return who wrote a message of the type `user`."""
     parts = items(fields.get("content"))
     if any("functionResponse" in mapping(part) for part in parts):
         return Author.RESULTS
@@ -322,7 +296,6 @@ def author_of(fields: Fields, message: str) -> Author:
 
 
 def shell_command(message: str) -> str:
-    """Return the command that the user ran, from the message that shows it to the model."""
     lines = (line.strip() for line in message[:_MOST_CONTEXT].split("\n")[1:])
     return next((line for line in lines if line and not line.startswith("```")), "")
 
@@ -340,7 +313,6 @@ def folder_in(message: str) -> str | None:
 
 
 def thoughts_in(fields: Fields) -> list[str]:
-    """Return the thoughts of a message: a subject and a description, or one of them."""
     found = []
     for thought in items(fields.get("thoughts")):
         words = [text(mapping(thought), key) for key in ("subject", "description")]
@@ -358,12 +330,9 @@ def _part_text(part: object) -> str:
 # The calls of a message, which are written when all calls of their batch have ended.
 
 _OPEN = frozenset(("validating", "scheduled", "executing", "awaiting_approval"))
-"""The states of a call that has not ended (`CoreToolCallStatus`)."""
 
 
 class CallLine(NamedTuple):
-    """One call of a message."""
-
     call_id: str
     name: str
     tool: Tool
@@ -372,7 +341,6 @@ class CallLine(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether the call has not ended."""
         status = self.fields.get("status")
         return isinstance(status, str) and status in _OPEN
 
@@ -397,7 +365,6 @@ class CallLine(NamedTuple):
 
 
 def call_of(value: object) -> CallLine:
-    """Return a call of a message."""
     fields = mapping(value)
     name = text(fields, "name") or "unknown"
     tool = tool_named(name, text(fields, "displayName"))
@@ -405,8 +372,6 @@ def call_of(value: object) -> CallLine:
 
 
 def call_events(call: CallLine, cwd: str) -> list[Event]:
-    """Return the events of a call: its end, or its start if it has not ended. `cwd` has no trailing
-    separator; it is empty if unknown."""
     started = call.tool.started(call.call_id, call.name, call.arguments, cwd=cwd)
     if call.is_open:
         return [started]
@@ -435,7 +400,6 @@ def call_events(call: CallLine, cwd: str) -> list[Event]:
 
 
 def reason_of(call: Fields) -> str | None:
-    """Return why a call did not succeed: the error in its response, or what the agent showed."""
     if call.get("status") == "success":
         return None
     for part in items(call.get("result")):
@@ -462,17 +426,12 @@ _Value = TypeVar("_Value")
 
 @dataclass(slots=True)
 class Known:
-    """What was read of a message that may be written again."""
-
     thoughts: int = 0
-    """The number of its thoughts."""
     tokens: tuple[int, int, int] = (0, 0, 0)
-    """Its tokens: input, cached, output."""
 
 
 def new_usage(known: Known, counts: Fields, at_ms: int | None, request: str | None) -> list[Event]:
-    """Return the tokens of a request that were not counted when its message was written before. The input
-    includes cached tokens. The output includes the thoughts, which are counted apart."""
+    """Of what was not counted before. The input includes cached tokens, the output the thoughts."""
     found = [number(counts, key) or 0 for key in ("input", "tool", "cached", "output", "thoughts")]
     tokens = (found[0] + found[1], found[2], found[3] + found[4])
     if tokens == known.tokens:
@@ -484,7 +443,6 @@ def new_usage(known: Known, counts: Fields, at_ms: int | None, request: str | No
 
 
 def _keep(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
-    """Keep a value by the id of its message or call, if it has one."""
     if key:
         remember(found, key, value, most)
 
@@ -493,13 +451,11 @@ def _keep(found: dict[str, _Value], key: str, value: _Value, most: int) -> None:
 
 _MOST_CALLS = 10_000
 _MOST_ID = 128
-"""The length of an id that is kept. The ids of messages have 36 characters."""
 _MOST_REASON = 4096
 _ANSWERS = ("gemini", "model")
 _CALLS = (ToolStarted, ToolEnded)
 _NOTICES = ("info", "warning", "error")
 _CANCELLED = "Request cancelled."
-"""What the agent notes when the user interrupts it."""
 
 
 class Chat:
@@ -508,9 +464,7 @@ class Chat:
     def __init__(self) -> None:
         self._history = History()
         self._known: dict[str, Known] = {}
-        """The messages by id; the oldest are dropped."""
         self._ended: dict[str, None] = {}
-        """The calls that have ended, by id; the oldest are dropped."""
         self._model: str | None = None
         self._cwd = ""
         self._awaits_end = False
@@ -518,7 +472,6 @@ class Chat:
         self._is_over = False
         """Whether the end of the present turn was reported."""
         self._is_cancelled = False
-        """Whether the present turn was cancelled."""
 
     def found_folder(self, folder: str | None) -> str | None:
         """Keep the first working directory that is found, and return it; None for any other."""
@@ -528,7 +481,6 @@ class Chat:
         return folder
 
     def message(self, fields: Fields) -> list[Event]:
-        """Return the events of a message: what is new in it, if it was read before."""
         kind = fields.get("type")
         if kind == "user":
             return self._user(fields)
@@ -569,7 +521,6 @@ class Chat:
         return [*closing, Prompt(prompt)]
 
     def _answer(self, fields: Fields) -> list[Event]:
-        """Read an answer: what is new in it, if it was written before."""
         message, key = message_text(fields), _key(fields)
         entry = Entry.of(key, message, is_prompt=False, at_ms=time_of(fields)) if message else None
         if self._history.is_repeated and (entry is None or self._history.repeats(entry)):
@@ -586,7 +537,6 @@ class Chat:
         return [*facts, *new, *(self._ends(Outcome.CANCELLED) if is_cancelled and new else [])]
 
     def _call_events(self, calls: list[CallLine]) -> list[Event]:
-        """Return the events of the calls that had not ended when their message was read before."""
         events: list[Event] = []
         for call in calls:
             if call.call_id not in self._ended:
@@ -596,7 +546,6 @@ class Chat:
         return events
 
     def _facts(self, fields: Fields) -> list[Event]:
-        """Return the model, the new thoughts and the new tokens of an answer."""
         events: list[Event] = []
         model = text(fields, "model")
         if model is not None and model != self._model:
@@ -627,7 +576,6 @@ class Chat:
         return [*events, *self._ends(Outcome.CANCELLED)] if message.strip() == _CANCELLED else events
 
     def _ends(self, outcome: Outcome, reason: str | None = None) -> list[Event]:
-        """Return the end of the present turn, unless it was reported before."""
         self._awaits_end = False
         self._is_cancelled = outcome is Outcome.CANCELLED
         if self._is_over:
@@ -636,11 +584,9 @@ class Chat:
         return [TurnEnded(outcome, result=reason)]
 
     def close(self) -> list[Event]:
-        """Return the end of a turn whose answer is complete."""
         return self._ends(Outcome.SUCCEEDED) if self._awaits_end else []
 
     def _is_known(self, fields: Fields) -> bool:
-        """Return whether a message without parts that change was read before."""
         key = _key(fields)
         if key and key in self._known:
             return True
@@ -648,9 +594,8 @@ class Chat:
         return False
 
     def replaced(self, messages: list[Fields]) -> list[Event]:
-        """Replace all messages: keep those at the beginning that are the same, and read the others. If the
-        messages contain a summary that is new, the agent shortened the conversation: what was said stays, and
-        nothing in them is new."""
+        """Replace all messages: keep the first ones that are the same, and read the others. With a new
+        summary, the agent shortened the conversation: what was said stays, and nothing in them is new."""
         self._history.is_repeated = False
         entries = [_entry(message) for message in messages]
         present = [entry for entry in entries if entry is not None]
@@ -684,7 +629,6 @@ class Chat:
 
 
 def _without_first(messages: list[Fields], entries: list[Entry | None], most: int) -> Iterator[Fields]:
-    """Yield the messages without the texts of the first prompts and answers, which were read before."""
     for message, entry in zip(messages, entries, strict=True):
         if entry is None or most == 0:
             yield message
@@ -695,7 +639,6 @@ def _without_first(messages: list[Fields], entries: list[Entry | None], most: in
 
 
 def _entry(fields: Fields) -> Entry | None:
-    """Return the entry of a message; None if it is neither a prompt nor an answer with a text."""
     message, kind = message_text(fields), fields.get("type")
     if kind in _ANSWERS:
         at_ms = time_of(fields)
@@ -722,15 +665,12 @@ FORMAT = "gemini-chat"
 
 
 class GeminiChatDecoder:
-    """Decodes the lines of a chat into events."""
-
     def __init__(self) -> None:
         self._chat = Chat()
         self._session_id: str | None = None
         self._subagents = SubagentDecoder(lambda _name: GeminiChatDecoder())
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         if SUBAGENT in fields:
             return self._subagents.decode(fields)
         if "$rewindTo" in fields:
@@ -742,7 +682,6 @@ class GeminiChatDecoder:
         return self._chat.message(fields)
 
     def end(self) -> list[Event]:
-        """Return the end of the last turn, if its answer is complete."""
         return [*self._chat.close(), *self._subagents.end()]
 
     def _session_started(self, fields: Fields) -> list[Event]:
@@ -779,9 +718,8 @@ def _folder(fields: Fields) -> str | None:
 
 
 def line_time(fields: Fields) -> int | None:
-    """Return the time of a line, in milliseconds since the epoch; None if it has none. A message with calls
-    is written again when they have ended, with the time of its first line. It is therefore as late as the
-    latest of its calls."""
+    """None without a time. A message is written again with its first time when its calls have ended: it
+    is as late as the latest of them."""
     for at_ms in (iso_ms(mapping(fields.get("$set")).get("lastUpdated")), iso_ms(fields.get("startTime"))):
         if at_ms is not None:
             return at_ms
@@ -794,7 +732,6 @@ def line_time(fields: Fields) -> int | None:
 
 
 def call_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a call. `fields` are a message, or a change that replaces all messages."""
     change = mapping(fields.get("$set"))
     messages = items(change.get("messages")) if change else [fields]
     values = (value for message in messages for value in items(mapping(message).get("toolCalls")))
@@ -839,8 +776,7 @@ def _output(call: CallLine, shown: object) -> str:
 
 
 def part_blocks(parts: object) -> Iterator[Block]:
-    """Yield the images and other data among the parts of a result. A response has parts of its own, which are
-    nested no deeper."""
+    """A response has parts of its own, which are nested no deeper."""
     for part in map(mapping, items(parts)):
         inner = items(mapping(part.get("functionResponse")).get("parts"))
         for each in (part, *map(mapping, inner)):

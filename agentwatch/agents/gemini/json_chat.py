@@ -1,6 +1,5 @@
-"""Reads a chat of Gemini that is one JSON document, which the agent rewrites whenever it changes. gemini-cli
-wrote such files until version 0.38: `~/.gemini/tmp/*/chats/session-*.json`. Later versions append lines to a
-`.jsonl`, whose grammar the lines of this store have."""
+"""Reads a chat that is one JSON document, which gemini-cli rewrote at each change until 0.38
+(`~/.gemini/tmp/*/chats/session-*.json`). Its lines have the grammar of the later `.jsonl`."""
 
 from __future__ import annotations
 
@@ -20,9 +19,8 @@ _SPACES = b" \t\r\n\xef\xbb\xbf"
 
 
 def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
-    """Return the store of a chat in one JSON document; None if the path is of another kind. A document may be
-    named as a file of lines: its first line is a lone brace, or has the messages. The first line of a file of
-    lines has neither."""
+    """None for a path of another kind. A document may be named as a file of lines: its first line is a
+    lone brace, or has the messages, which a line never has."""
     start = head.lstrip(_SPACES)
     if path.suffix not in (".json", ".jsonl") or not start.startswith(b"{"):
         return None
@@ -35,21 +33,17 @@ def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
 
 
 class GeminiJson:
-    """A chat in one JSON document. It is read again when its size or its time has changed. Creating it reads
-    nothing."""
+    """Read again when its size or its time has changed. Creating it reads nothing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._version: tuple[int, int, int] | None = None
         self._facts: dict[str, Any] | None = None
-        """The members of the document, without its messages and the time of its last change."""
         self._messages: list[tuple[str, bytes]] = []
-        """The id and the digest of each message, in order."""
 
     def new_lines(self) -> list[bytes]:
-        """Return a line for each message that is new or has changed. Messages that were removed are removed
-        by a line as well. Raise `OSError` if the document cannot be read, or is incomplete because it is
-        being written."""
+        """Return a line for each message that is new, changed or removed. Raise `OSError` if the document
+        cannot be read, or is being written."""
         fd = open_regular(self._path, follow_links=True)  # the user has named it
         try:
             status = os.fstat(fd)
@@ -75,7 +69,6 @@ class GeminiJson:
         return document
 
     def _changed_facts(self, document: dict[str, Any]) -> list[bytes]:
-        """Return the line of the facts about the session: all of them at first, then those that changed."""
         facts = {key: value for key, value in document.items() if key not in ("messages", "lastUpdated")}
         lines = {key: as_line({key: value}) for key, value in facts.items()}
         known, self._facts = self._facts, lines  # comparing values that are nested deeply would raise

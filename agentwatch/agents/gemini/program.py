@@ -1,5 +1,4 @@
-"""What is known about the Gemini CLI, beside its formats. Source: the vendor's documentation and code, and
-folders that the program has written."""
+"""The Gemini CLI beside its formats. Source: the vendor's documentation and code, and its folders."""
 
 from __future__ import annotations
 
@@ -32,7 +31,6 @@ _MOST_BELOW = 1000
 
 
 def _with_subagents(path: Path, head: bytes) -> Store | None:
-    """Open a chat with those of its subagents, which are in a folder that is named by its session."""
     if path.suffix != ".jsonl" or b'"projectHash"' not in head:
         return None
     from agentwatch.agents.description_files import id_in, text_with
@@ -55,7 +53,6 @@ def _with_subagents(path: Path, head: bytes) -> Store | None:
 
 
 def _gemini_json(path: Path, head: bytes) -> Store | None:
-    """Open a chat of the Gemini CLI that is one JSON document."""
     if path.suffix not in (".json", ".jsonl") or b'"messages"' not in head:
         return None
     from agentwatch.agents.gemini.json_chat import open_gemini_json
@@ -72,8 +69,7 @@ _SENTENCE_ENDS = (". ", "! ", "? ", "\n")
 
 
 def _announces(answer: str) -> bool:
-    """Return whether the last sentence of an answer announces a call. The instructions of the agent demand
-    such a sentence before each call: "Explain Before Acting"."""
+    """Its instructions demand a sentence before each call: "Explain Before Acting"."""
     answer = answer.strip()
     begin = max(answer.rfind(end) + len(end) if end in answer else 0 for end in _SENTENCE_ENDS)
     sentence = answer[begin:].lstrip("*-# ")
@@ -85,9 +81,8 @@ def _announces(answer: str) -> bool:
 
 
 def _keeps(path: Path, cwd: str) -> bool:
-    """Return whether a session is in the folder of a working directory, as far as the folder's name says it.
-    It is the hash of the directory in older versions. The file beside it that names the directory lies where
-    the agent may write."""
+    """Older versions name the folder by the hash of the directory. The file beside it that names the
+    directory lies where the agent may write."""
     from hashlib import sha256  # takes 2 ms to import
 
     slug = path.parents[1].name
@@ -107,7 +102,6 @@ _MANIFEST = {
     "version": "1.0.0",
     "description": "Notes the state of each session for agentwatch. Installed by `agentwatch hooks install`.",
 }
-"""The manifest of the extension of the Gemini CLI: gemini-extension.json."""
 HOOKS = HookedAgent(
     "gemini",
     "Gemini CLI",
@@ -134,7 +128,6 @@ _SUFFIXES = (".jsonl", ".json")
 
 
 def chats() -> Kind:
-    """Return the kind of the folder `tmp`."""
     return _Chats().kind
 
 
@@ -143,13 +136,11 @@ class _Chats:
 
     def __init__(self) -> None:
         self._cwds: dict[str, str] = {}
-        """The working directory of each folder SLUG, by its path."""
         self._projects: tuple[str, object, dict[str, str]] = ("", None, {})
         """The last `projects.json`: its path, its modification time, and the directories by their slugs."""
         subagents = Kind("gemini", owns(_SUFFIXES), self._subagent, cools_after_s=HOUR_S)
         chats = Kind("gemini", owns(_SUFFIXES, "session-"), self._session, below=any_folder(subagents))
         self.kind = Kind("gemini", below=any_folder(Kind("gemini", below={"chats": chats}.get)))
-        """The folder `tmp`."""
 
     def _session(self, spot: Spot) -> list[SessionEntry]:
         stamp, previous = spot.stamp, spot.previous
@@ -169,7 +160,6 @@ class _Chats:
         return one_file(spot, session_id, parent=parent, metadata=metadata, reach=reach)
 
     def _cwd(self, slug: str) -> str | None:
-        """Return the working directory of a folder SLUG; None if it is not known yet."""
         cwd = self._cwds.get(slug)
         if cwd is None:
             written = first_bytes(os.path.join(slug, ".project_root"), _MOST_PATH)

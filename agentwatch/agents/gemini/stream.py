@@ -1,7 +1,6 @@
-"""Decodes Gemini's `--output-format stream-json`. The lines are those of gemini-cli 0.61
-(`packages/core/src/output/types.ts`). The agent writes the user's prompt once, the answer in deltas without a
-full copy, no thoughts, no working directory and no exit codes. All calls of a batch are announced before the
-first of them ends."""
+"""Decodes Gemini's `--output-format stream-json`, as in gemini-cli 0.61
+(`packages/core/src/output/types.ts`): the prompt once, the answer in deltas without a full copy, no
+thoughts, working directory or exit codes. All calls of a batch are announced before the first ends."""
 
 from __future__ import annotations
 
@@ -51,7 +50,6 @@ from agentwatch.text.amounts import plural
 
 
 def plan_in(tool: Tool, arguments: Fields) -> Plan | None:
-    """Return the to-do list in the arguments of a call, at most 10,000 entries; None if it has none."""
     todos = arguments.get("todos")
     is_list = tool.kind is ToolKind.PLAN and isinstance(todos, list)
     return Plan(listed_entries(todos, "description", "content")) if is_list else None
@@ -60,16 +58,13 @@ def plan_in(tool: Tool, arguments: Fields) -> Plan | None:
 # The end of a call: the agent's own word, the reason of a failure, and the facts.
 
 _REFUSED = "policy_violation"
-"""The type of the error of a call that a rule refused (`ToolErrorType`). `permission_denied` is a limit of
-the system that the tool met."""
+"""The type of the error; `permission_denied` is a limit of the system that the tool met (`ToolErrorType`)."""
 _REFUSED_WORDS = "Tool execution denied by policy"
-"""The beginning of the message with which the agent refuses a call by a rule."""
 _DECLINED_WORDS = ("User did not allow tool call", "User denied execution")
 """Words in the reason of a call that the user refused, which the agent calls cancelled."""
 _READ_CHARACTERS = 1000
 """The beginning of a reason in which words of a refusal are searched, and its end for the exit code."""
 _CANCELLED_WORDS = "[Operation Cancelled]"
-"""The beginning of the response of a call that was cancelled."""
 _CANCELLED = ("cancelled", "canceled")
 _FAILED = ("error", "failed")
 _NOTE_KINDS = (ToolKind.READ, ToolKind.SEARCH, ToolKind.FETCH)
@@ -77,8 +72,7 @@ _MOST_NOTE = 60
 
 
 def ending(status: object, reason: str | None, error_type: str | None = None) -> Result:
-    """Return the outcome of a call, without its facts. The agent's own status counts: a command with an exit
-    code other than 0 is a success, and the stream contains no exit code."""
+    """The agent's own status counts: a command with an exit code other than 0 is a success."""
     if status == "success":
         return Result(Outcome.SUCCEEDED)
     words = reason or error_type
@@ -97,7 +91,6 @@ def ending(status: object, reason: str | None, error_type: str | None = None) ->
 
 
 def argument_facts(name: str, arguments: Fields) -> Facts:
-    """Return the facts that the arguments of a call contain about a successful result."""
     if name == "write_file":
         content = text(arguments, "content")
         return NO_FACTS if content is None else Facts(note=plural(line_count(content), "line"))
@@ -122,7 +115,6 @@ def is_multiple(arguments: Fields) -> bool:
 
 
 def shown_facts(tool: Tool, shown: object, facts: Facts) -> Facts:
-    """Return the facts in what the agent showed of a result."""
     if isinstance(shown, str):
         line = shown.strip().removesuffix(".")
         is_note = tool.kind in _NOTE_KINDS and 0 < len(line) <= _MOST_NOTE and "\n" not in line
@@ -150,7 +142,6 @@ _NUMBERS = 2
 """The time and the number, or the hash, at the end of a call's id."""
 _MOST_PATHS = 1000
 _MOST_PROMPT = 4096
-"""The characters of a prompt that are searched for an address."""
 _FILE = ("file_path", "absolute_path", "path", "filePath")
 
 
@@ -210,7 +201,6 @@ def tool_named(name: str, displayed: str | None = None) -> Tool:
 
 
 def _mcp_names(name: str, displayed: str) -> tuple[str, str]:
-    """Return the server and the tool of an MCP tool; empty if the tool is not of a server."""
     if displayed.endswith(_MCP_DISPLAY):
         tool, _, server = displayed.removesuffix(_MCP_DISPLAY).rpartition(" (")
         return server, tool
@@ -222,10 +212,9 @@ def _mcp_names(name: str, displayed: str) -> tuple[str, str]:
 
 
 def name_in_id(call_id: str) -> str:
-    """Return the name of the tool in a call's id; empty if the id has no name. The agent makes an id of the
-    name, a time and a number, `read_file_1795208170605_1`, with the name twice in newer versions,
-    `read_file__read_file_1795208170605_1`, and with a hash in older ones,
-    `replace-1770507872133-32d31f85c46908`. Only the line that starts a call has the name in a field."""
+    """Return the tool's name in a call's id, or "": `read_file_1795208170605_1`, in newer versions with
+    the name twice, in older ones with a hash (`replace-1770507872133-32d31f85c46908`). Only the start has
+    it in a field."""
     for separator in ("_", "-"):
         rest, *numbers = call_id.rsplit(separator, 2)
         if len(numbers) == _NUMBERS and rest and numbers[0].isdecimal():
@@ -242,8 +231,6 @@ _CANCELLATION = "FatalCancellationError"
 
 
 class _Open(NamedTuple):
-    """What the start of a call says about its end."""
-
     name: str
     tool: Tool
     plan: Plan | None = None
@@ -251,8 +238,6 @@ class _Open(NamedTuple):
 
 
 class GeminiDecoder:
-    """Decodes Gemini's lines into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._open = OpenCalls[_Open]()
         self._segment = SegmentText()
@@ -261,7 +246,6 @@ class GeminiDecoder:
         self._last_error: str | None = None
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         kind = fields.get("type")
         if kind == "message":
             return self._message(fields)
@@ -280,7 +264,6 @@ class GeminiDecoder:
         return [Unknown(f"type {in_words(kind)}")]
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream: none."""
         return []
 
     def _run_started(self, fields: Fields) -> RunStarted:
@@ -355,8 +338,7 @@ class GeminiDecoder:
         return Notice(message, iso_ms(fields.get("timestamp")), is_error=is_error)
 
     def _run_ended(self, fields: Fields) -> list[Event]:
-        """Read a result line: the token counts and the end of the turn. A failure before the model's answer
-        has no error of its own: the line of the error came before."""
+        """A failure before the model's answer has no error here: the line of the error came before."""
         status, stats = fields.get("status"), mapping(fields.get("stats"))
         error = fields.get("error")
         is_success = status == "success" or (status is None and not error)
@@ -382,8 +364,7 @@ class GeminiDecoder:
         return [*events, ended]
 
     def _used_model(self, stats: Fields) -> str | None:
-        """Return the model with the most tokens, if the init line names none of those that were used. The
-        init line may contain a choice instead, such as `auto`."""
+        """Unless the init line names one that was used: it may contain a choice such as `auto`."""
         used = mapping(stats.get("models")).items()
         models = {name: number(mapping(value), "total_tokens") or 0 for name, value in used if name}
         if not models or self._model in models:
@@ -401,7 +382,6 @@ def _content(fields: Fields) -> str | None:
 
 
 def _reason(fields: Fields) -> str | None:
-    """Return why a run failed, or what the agent reports, in at most 4,096 characters."""
     error = fields.get("error")
     details = mapping(error)
     words = error if isinstance(error, str) else text(details, "message") or text(details, "type")
@@ -437,7 +417,6 @@ def exit_code_in(reason: str | None) -> int | None:
 
 
 def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a line of the stream that starts or ends a call."""
     call_id = text(fields, "tool_id") or ""
     name = text(fields, "tool_name") or name_in_id(call_id)
     tool = tool_named(name)

@@ -1,6 +1,5 @@
-"""The format of opencode. Each line has a `type` and a `sessionID`, which no other agent spells this way. The
-events of opencode's server have both of them in `properties`: they are another format, which is not
-decoded."""
+"""The format of opencode. No other agent spells `type` and `sessionID` this way. The events of its server
+have both in `properties`: they are not decoded."""
 
 from __future__ import annotations
 
@@ -17,13 +16,11 @@ _TYPES = _STREAMED.union(_STORED)
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only opencode can have written a line."""
     kind = fields.get("type")
     return isinstance(kind, str) and kind in _TYPES and isinstance(fields.get("sessionID"), str)
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     match fields.get("type"):
         case "tool_use":
             return LineRole.CALL
@@ -37,8 +34,7 @@ def role(fields: Fields) -> LineRole:
 
 
 def time_of(fields: Fields) -> int | None:
-    """Return the time of a stored line, in milliseconds since the epoch; None for a line of a stream. A line
-    of a stream has a time too, but it is not the time at which the line arrived in a recording."""
+    """None for a line of a stream, whose time is not that at which it arrived in a recording."""
     return number(fields, "timestamp") if text(fields, "type") in _STORED else None
 
 

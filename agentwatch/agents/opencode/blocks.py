@@ -32,8 +32,7 @@ _SHOWN_ELSEWHERE = frozenset(
 
 
 def blocks(line: Fields, _call_id: str = "") -> Iterator[Block]:
-    """Yield the blocks of a call's line. In a stream, the only line of a call has its arguments and its
-    result. For a stored call, one line has the arguments, another the result."""
+    """In a stream, one line has arguments and result; of a stored call, each has a line."""
     part = mapping(line.get("part"))
     name, state = text(part, "tool") or "", mapping(part.get("state"))
     is_open = state.get("status") in IS_OPEN
@@ -46,9 +45,7 @@ def blocks(line: Fields, _call_id: str = "") -> Iterator[Block]:
 
 
 def _arguments(name: str, state: Fields, *, is_changed: bool) -> Iterator[Block]:
-    """Yield the arguments: first the to-do list, then the short fields, then each text of several lines.
-    `is_changed` says whether the result describes the change, so that the texts of an edit need not be
-    shown."""
+    """`is_changed`: the result describes the change, so that the texts of an edit need not be shown."""
     rest = dict(mapping(state.get("input")))
     kind = tool_named(name).kind
     if kind is ToolKind.EXECUTE and (description := text(rest, "description")):

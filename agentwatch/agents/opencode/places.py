@@ -47,14 +47,12 @@ _CHANGES = (
 
 
 def data() -> Kind:
-    """Return the kind of the folder of opencode: with `opencode.db`, or `opencode-CHANNEL.db`."""
     project = Kind("opencode", owns(".json"), _described)
     storage = Kind("opencode", below={"session": Kind("opencode", below=any_folder(project))}.get)
     return _databases(is_database, {"storage": storage}.get)
 
 
 def named_database(name: str) -> Kind:
-    """Return the kind of a folder in which only the database with a name counts."""
     return _databases(name.__eq__, lambda _: None)
 
 

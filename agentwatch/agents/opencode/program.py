@@ -30,7 +30,6 @@ _ID = re.compile("ses_[A-Za-z0-9]{8,200}")
 
 
 def is_database(name: str) -> bool:
-    """Return whether a file has the name of a database of opencode."""
     return name.startswith("opencode") and name.endswith(".db")
 
 
@@ -39,7 +38,6 @@ LATER_SESSIONS = "session_v2"
 
 
 def not_known(version: object) -> str:
-    """Return that the sessions of a version of opencode cannot be read; the version is foreign."""
     return f"this version does not read opencode {name_in(version) or '2'}"
 
 
@@ -62,7 +60,6 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def _open_database(path: Path, head: bytes) -> Store | None:
-    """Open `opencode.db`, or one session in it: `opencode.db/ses_…`."""
     if not head:
         from agentwatch.agents.opening import head_of  # a prompt opens no session
 
@@ -74,8 +71,7 @@ def _open_database(path: Path, head: bytes) -> Store | None:
 
 
 def _open_storage(path: Path, head: bytes) -> Store | None:
-    """Open opencode's older folder `storage`, or one session in it. The session is named as
-    `storage/session/PROJECT/ses_….json`, or as `storage/ses_…`."""
+    """One session is named as `storage/session/PROJECT/ses_….json`, or as `storage/ses_…`."""
     session: Path | str | None = None
     if head:
         if path.suffix != ".json" or path.parent.parent.name != "session":

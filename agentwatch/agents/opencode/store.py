@@ -29,20 +29,15 @@ Object = dict[str, Any]
 
 
 class SessionRow(NamedTuple):
-    """A session: the one that is shown, or a subagent's."""
-
     id: str
     parent_id: str | None
     created: int | None
     info: Object
-    """Its folder, title, model, and the version of opencode."""
     reverted_to: str | None = None
     """The message to which the user went back: this one and all later ones are no longer part of it."""
 
 
 class MessageRow(NamedTuple):
-    """A message of the user or of the model."""
-
     id: str
     session_id: str
     created: int | None
@@ -50,8 +45,6 @@ class MessageRow(NamedTuple):
 
 
 class PartRow(NamedTuple):
-    """A part of a message: a text, a call, the start or the end of a step."""
-
     id: str
     message_id: str
     session_id: str
@@ -68,7 +61,6 @@ class Rows(NamedTuple):
 
 
 def as_object(value: object) -> Object:
-    """Return a JSON object, which may be given as text; {} for any other value."""
     if isinstance(value, (str, bytes)):
         value = parsed(value)
     return value if isinstance(value, dict) else {}
@@ -89,27 +81,20 @@ _OPTIONAL = ("title", "agent", "model", "revert")
 """Columns of `session` that older versions lack."""
 _MOST_SESSIONS = 10_000
 _FRESH_NS = 100_000_000
-"""Files that were written less than 100 ms before a reading are read again: the clock of a file system may
-advance only every 10 ms, and another write in that time would not be noticed."""
+"""A younger file is read again: another write within the 10 ms of a file system's clock is not noticed."""
 
 
 class Database:
-    """Reads one session, and its subagents' sessions, from a database."""
-
     def __init__(self, path: Path, session_id: str | None) -> None:
-        """Read a session. `session_id` is None for the main session that was changed last."""
         self.most_sessions = _MOST_SESSIONS
         """How many sessions are read, of which the first is the one that is shown."""
         self._path = path
         self._session_id = session_id
         self._seen: tuple[object, ...] = ()
-        """The sizes and times of the files when they were read last."""
         self._is_fresh = False
         self._updated: dict[str, int] = {}
-        """When each message and part was changed last, by its id."""
 
     def has_changed(self) -> bool:
-        """Return whether the files have changed since they were read."""
         return self._is_fresh or self._signature() != self._seen
 
     def read(self) -> Rows:
@@ -150,7 +135,6 @@ class Database:
         return Rows(sessions, messages, parts), updated
 
     def _sessions(self, connection: sqlite3.Connection) -> list[SessionRow]:
-        """Return the session that is shown, and its subagents' sessions, each after its parent."""
         columns = {table: stored_columns(connection, table) for table in _COLUMNS}
         if any(not columns[table].issuperset(needed) for table, needed in _COLUMNS.items()):
             raise OSError(errno.EINVAL, "it has no sessions that this version can read", str(self._path))
@@ -179,7 +163,6 @@ class Database:
         return sessions
 
     def _refuse_later(self, connection: sqlite3.Connection) -> None:
-        """Raise an OSError for a session that only opencode 2 has kept."""
         if stored_columns(connection, LATER_SESSIONS).issuperset(("id", "version")):
             select = f"SELECT version FROM {LATER_SESSIONS} WHERE ? IN (id, '')"  # noqa: S608 - a constant
             for (version,) in connection.execute(f"{select} LIMIT 1", (self._session_id or "",)):
@@ -238,18 +221,13 @@ _INFO = ("id", "parentID", "directory", "title", "version", "agent", "model")
 
 
 class Storage:
-    """Reads one session, and its subagents' sessions, from a folder of JSON files."""
-
     def __init__(self, folder: Path, session_id: str | None) -> None:
-        """Read a session. `session_id` is None for the main session that was changed last."""
         self.most_sessions = _MOST_SESSIONS
-        """How many sessions are read, of which the first is the one that is shown."""
         self._folder = folder
         self._session_id = session_id
         self._seen: dict[str, tuple[int, int]] = {}
         """The size and the modification time of each file that was read, by its path."""
         self._session_files: dict[str, Object] = {}
-        """The sessions, by the path of their file."""
         self._messages: dict[str, str] = {}
         """The sessions of the messages that may still get more parts, by the id of the message."""
 
@@ -285,7 +263,6 @@ class Storage:
         return Rows(sessions, messages, parts)
 
     def _sessions(self) -> list[SessionRow]:
-        """Return the session that is shown, and its subagents' sessions, each after its parent."""
         for entry in _entries(within(self._folder, "session")):
             if entry.is_dir(follow_symlinks=False):
                 self._session_files |= {
@@ -312,8 +289,7 @@ class Storage:
         return found
 
     def _changed(self, *names: str) -> Iterator[tuple[Path, Object]]:
-        """Yield the JSON files of a folder that are new or were changed, and their contents. A file that is
-        being written is no JSON object. It is read again when it has changed."""
+        """A file that is being written is no JSON object; it is read again when it has changed."""
         for entry in sorted(_entries(within(self._folder, *names)), key=lambda entry: entry.name):
             try:
                 if not entry.name.endswith(".json") or not entry.is_file(follow_symlinks=False):
@@ -341,8 +317,7 @@ def _entries(folder: Path | None) -> list[os.DirEntry[str]]:
 
 
 def content(path: Path, *, follow_links: bool = False) -> bytes:
-    """Return the beginning of a regular file. `follow_links` allows a link: the user has named the path.
-    Raise `OSError` if it cannot be read, or is not a regular file."""
+    """`follow_links`: the user has named the path. Raise `OSError` if it is not a readable regular file."""
     with open(open_regular(path, follow_links=follow_links), "rb") as file:
         return file.read(_MOST_BYTES)
 
@@ -385,8 +360,6 @@ _Moment = tuple[int, Object]
 
 @dataclass(slots=True)
 class _Message:
-    """What the lines of a message's parts depend on."""
-
     role: str | None = None
     is_summary: bool = False
     begun: int = 0
@@ -394,19 +367,15 @@ class _Message:
     until: int | None = None
     """When the next message of its session began; None for the last message."""
     latest: int = 0
-    """The time of the latest of its moments."""
     is_announced: bool = False
     is_ended: bool = False
 
 
 class SessionLines:
-    """Makes the lines of one session and its subagents' sessions."""
-
     def __init__(self) -> None:
         self._session: bytes | None = None
         self._messages: dict[str, _Message] = {}
         self._ended: set[str] = set()
-        """The ids of the parts whose last line was made."""
         self._open: dict[str, int] = {}
         """A hash of the last line of each part that may still change, by its id."""
         self._calls: dict[str, list[tuple[int, str]]] = {}
@@ -414,10 +383,8 @@ class SessionLines:
         self._root: str | None = None
         self._reverted_to: str | None = None
         self._newest: dict[str, _Message] = {}
-        """The newest message of each session."""
 
     def of(self, rows: Rows) -> list[bytes]:
-        """Return the lines of rows that are new or have changed."""
         moments: list[_Moment] = []
         for message in sorted(rows.messages, key=lambda row: (_begun(row), row.id)):
             self._know(message)
@@ -450,8 +417,7 @@ class SessionLines:
         return [line]
 
     def _reverted(self, session: SessionRow) -> list[bytes]:
-        """Return a line that the user went back to an earlier message, if that is new. It follows the
-        messages that are no longer part of the conversation."""
+        """It follows the messages that are no longer part of the conversation."""
         if session.reverted_to == self._reverted_to:
             return []
         self._reverted_to = session.reverted_to
@@ -523,7 +489,6 @@ class SessionLines:
         return moments + self._due(row, message, ended, is_final=True)
 
     def _note_subagent(self, row: PartRow, state: Object, began: int) -> None:
-        """Note the subagent's session that a call has started or continued, if it has."""
         session_id = text(as_object(state.get("metadata")), "sessionId")
         call_id = text(row.data, "callID")
         if session_id is not None and call_id is not None:
@@ -546,8 +511,7 @@ class SessionLines:
         return [(time, fields)]
 
     def _began(self, row: PartRow, message: _Message, own: int | None) -> int:
-        """Return when a part began. The time of its row is used only if it lies within its message: of an
-        imported session, the rows have the time of the import."""
+        """Of an imported session, the time of the row is that of the import, and not within its message."""
         if own is not None:
             return own
         end = message.until if message.completed is None else message.completed
@@ -596,22 +560,16 @@ _POLL_SECONDS = 1.0
 
 
 class SessionStore:
-    """The lines of one session, asked for at most once a second."""
-
     def __init__(self, reader: Database | Storage) -> None:
         self._reader = reader
         self._lines = SessionLines()
         self._due = 0.0
         self._error: OSError | None = None
-        """Why the last reading failed."""
 
     def leave_out_subagents(self) -> None:
-        """Read the session alone."""
         self._reader.most_sessions = 1
 
     def new_lines(self) -> list[bytes]:
-        """Return the lines that no earlier call has returned, each with its line end. Raise `OSError` if the
-        store cannot be read now."""
         if time.monotonic() >= self._due:
             self._due = time.monotonic() + _POLL_SECONDS
             try:
@@ -630,9 +588,7 @@ class SessionStore:
 
 
 def database_at(path: Path) -> Store:
-    """Return the store of a path `opencode.db`, or `opencode.db/ses_…` for one of its sessions. Without a
-    session, the main session that was changed last is meant. Raise `OSError` if this Python was built without
-    SQLite."""
+    """Without a session, the main one that was changed last. Raise `OSError` without SQLite."""
     if find_spec("_sqlite3") is None:
         raise OSError(errno.ENOTSUP, "this Python cannot read SQLite databases", str(path))
     is_file = path.is_file()
@@ -640,8 +596,7 @@ def database_at(path: Path) -> Store:
 
 
 def storage_at(folder: Path, session: Path | str | None) -> Store:
-    """Return the store of a session in the folder `storage`. `session` is None for the main session that was
-    changed last. Raise `OSError` if the file cannot be read."""
+    """None: the main session that was changed last. Raise `OSError` if the file cannot be read."""
     if isinstance(session, Path):
         session = text(as_object(content(session, follow_links=True)), "id") or session.stem
     return SessionStore(Storage(folder, session))

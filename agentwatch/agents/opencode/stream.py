@@ -1,14 +1,10 @@
-"""Decodes the lines of `opencode run --format json`, and those made of stored sessions.
+"""Decodes the lines of `opencode run --format json` (captures of 1.18.33 and the source of the command),
+and those made of stored sessions.
 
-The stream is described by captures of 1.18.33 and by the source of the command. Each line has `type`,
-`timestamp` and `sessionID`, and a `part` or an `error`. A call appears once, when it has ended. Lines are in
-the order of completion: a call may come before the text that preceded it, but the texts are in order. The
-order of the lines is therefore kept. Nothing ends the stream: the reason of the last step says how the turn
-ended.
-
-A stored line of type `part` has a part in any state, and the role of its message. A line that repeats the id
-of a part replaces it: an open call ends, a text grows. The lines of a subagent's session have the call_id of
-the call as `agent`.
+In the stream, a call appears once, when it has ended; it may come before the text that preceded it, but
+the texts are in order. Nothing ends the stream: the reason of the last step says how the turn ended. A
+stored part may be in any state, and a line that repeats its id replaces it: an open call ends, a text
+grows.
 """
 
 from __future__ import annotations
@@ -66,19 +62,16 @@ from agentwatch.text.amounts import plural
 # A line does not distinguish them, so all of them count as other tools.
 
 QUESTION = "question"
-"""The tool that asks the user."""
 _MOST_FILES = 1000
 _PATCH_FILES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 _PHRASES = {"add": Phrase.CREATED, "delete": Phrase.DELETED}
 
 
 def metadata_of(state: Fields) -> Fields:
-    """Return the metadata that a tool has added to the state of its call."""
     return mapping(state.get("metadata"))
 
 
 def plan_entries(state: Fields) -> tuple[PlanEntry, ...]:
-    """Return the to-do list that a call of `todowrite` has written."""
     todos = metadata_of(state).get("todos")
     if not isinstance(todos, list):
         todos = items(mapping(state.get("input")).get("todos"))
@@ -86,8 +79,7 @@ def plan_entries(state: Fields) -> tuple[PlanEntry, ...]:
 
 
 def file_changes(state: Fields) -> list[Fields]:
-    """Return the description of each file that a call changed, from its metadata. Each has `additions` and
-    `deletions`, and a `patch` or `diff`."""
+    """Each has `additions` and `deletions`, and a `patch` or `diff`."""
     metadata = metadata_of(state)
     if single := mapping(metadata.get("filediff")):
         return [single]
@@ -202,14 +194,12 @@ TOOLS = {
 
 
 def tool_named(name: str) -> Tool:
-    """Return the tool with a name."""
     return TOOLS.get(name) or other_tool(name)
 
 
 # The outcome of a call, from its state.
 
 IS_OPEN = ("pending", "running")
-"""The states of a call that has not ended."""
 _REFUSED = (
     "The user rejected",
     "The user has specified a rule which prevents",
@@ -229,9 +219,8 @@ _SUCCEEDED = Result(Outcome.SUCCEEDED, exit_code=0)
 
 
 def read_result(name: str, tool: Tool, state: Fields, line: Fields) -> Result:
-    """Read the state of an ended call. A command that has failed is `completed`, with its exit code in the
-    metadata. To the output of a command that was stopped, opencode adds a remark. The line may have been read
-    only partly."""
+    """A command that has failed is `completed`, with its exit code in the metadata; one that was stopped
+    has a remark in its output. The line may have been read only partly."""
     status, metadata = state.get("status"), metadata_of(state)
     exit_code = number(metadata, "exit") if tool.kind is ToolKind.EXECUTE else None
     if status == "error":
@@ -285,8 +274,7 @@ known about its end: `tool-calls`, `unknown`, `other`."""
 
 
 def error_message(error: object) -> str | None:
-    """Return the message of an error; None for any other value. An error has a name, and a message in its
-    `data`. Some have no message."""
+    """None without one. An error has a name, and a message in its `data`; some have none."""
     if isinstance(error, str):
         return error or None
     fields = mapping(error)
@@ -294,8 +282,7 @@ def error_message(error: object) -> str | None:
 
 
 def usage(part: Fields, *, is_main: bool = True) -> Usage:
-    """Return the tokens of a step. Its `input` excludes the cache, its `output` excludes the reasoning. The
-    context of a subagent's step is not that of the session."""
+    """`input` excludes the cache, `output` the reasoning. A subagent's context is not the session's."""
     tokens = mapping(part.get("tokens"))
     cache = mapping(tokens.get("cache"))
     cached = number(cache, "read")
@@ -323,14 +310,10 @@ class Texts:
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int]] = {}
-        """The length and the hash of a text, by the id of its part."""
         self._open: tuple[Channel, str | None] | None = None
-        """The channel and the agent of the last text, if it has not ended."""
         self._last: str | None = None
-        """The id of the part with the last text of the main answer."""
 
     def add(self, part: Fields, channel: Channel, parent_call: str | None) -> list[Event]:
-        """Return the events of a part with text."""
         part_id, words, time = text(part, "id") or "", text(part, "text") or "", mapping(part.get("time"))
         at_ms, until_ms = number(time, "start"), number(time, "end")
         length, digest = self._known.get(part_id, (0, 0)) if part_id else (0, 0)
@@ -358,7 +341,6 @@ class Texts:
         return events
 
     def close(self) -> list[Event]:
-        """Return the event that ends the open text, if there is one."""
         if self._open is None:
             return []
         channel, parent_call = self._open
@@ -385,30 +367,23 @@ _PART_OF = {
 }
 """The type of the part in a line of the stream, if the part does not name it."""
 _MOST_PROMPTS = 1000
-"""The number of the last prompts to which the user may go back."""
 
 
 class OpencodeDecoder:
-    """Decodes opencode's lines into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._session_id: str | None = None
         self._cwd = ""
-        """The working directory without a trailing separator; empty if unknown."""
         self._texts = Texts()
         self._is_over = False
-        """Whether the turn has ended."""
         self._calls_in_step = False
         """Whether the model has requested calls in this step: another step follows, whatever its reason."""
         self._prompts: list[str | None] = []
         """The ids of the last messages whose text was a prompt."""
         self._created_ms = 0
-        """When the session began."""
         self._repeats_history = False
         """Whether the newest line is a copy of one of the session from which this one was forked."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         parent_call = text(fields, "agent")
         events = [] if parent_call is not None else [*self._begin(fields), *self._copied(fields)]
         match fields.get("type"):
@@ -425,7 +400,6 @@ class OpencodeDecoder:
         return [*events, Unknown(f"type {in_words(fields.get('type'))}")]
 
     def end(self) -> list[Event]:
-        """Return no events: each line is complete in itself."""
         return []
 
     def _begin(self, fields: Fields) -> list[Event]:
@@ -459,7 +433,6 @@ class OpencodeDecoder:
         return RunInfo(model=model, cwd=cwd, agent_version=text(info, "version"), title=title)
 
     def _rewound(self, revert: Fields) -> list[Event]:
-        """Return that the user went back to before a prompt; the conversation continues from there."""
         message_id = text(revert, "messageID")
         if message_id not in self._prompts or message_id is None:
             return []

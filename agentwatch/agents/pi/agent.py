@@ -25,7 +25,6 @@ _EVENT_KEYS = {
 }
 """The types of events with a key that each of them has."""
 _BARE_EVENTS = frozenset({"agent_start", "turn_start", "agent_settled"})
-"""The types of events that may have no other key."""
 _ENTRIES = frozenset(
     {
         *("model_change", "thinking_level_change", "compaction", "branch_summary", "custom"),
@@ -43,7 +42,6 @@ def is_header(fields: Fields) -> bool:
 
 
 def is_event(fields: Fields) -> bool:
-    """Return whether only Pi's stream can contain a line."""
     kind = fields.get("type")
     if not isinstance(kind, str):
         return False
@@ -54,8 +52,7 @@ def is_event(fields: Fields) -> bool:
 
 
 def is_entry(fields: Fields) -> bool:
-    """Return whether only a session file of Pi can contain a line. Before version 2 of the format, entries
-    had no ids, and the header had the model."""
+    """Before version 2 of the format, entries had no ids, and the header had the model."""
     kind = fields.get("type")
     if not isinstance(kind, str) or not isinstance(fields.get("timestamp"), str):
         return False
@@ -73,7 +70,6 @@ def is_entry(fields: Fields) -> bool:
 
 
 def role_of_event(fields: Fields) -> LineRole:
-    """Return the role of a line of the stream."""
     match fields.get("type"):
         case "session" | "agent_start":
             return LineRole.START
@@ -118,5 +114,4 @@ SESSION = Agent(
     time_of=time_of,
     may_write=is_header,
 )
-"""The session files in `~/.pi/agent/sessions`."""
 FORMATS = (AGENT, SESSION)

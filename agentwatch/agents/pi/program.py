@@ -1,5 +1,4 @@
-"""What is known about Pi, beside its formats. Source: the vendor's documentation and code, and folders that
-the program has written."""
+"""Pi beside its formats. Source: the vendor's documentation and code, and folders that it has written."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ def id_in_stem(stem: str) -> str:
 
 
 def sessions() -> Kind:
-    """Return the kind of the folder `sessions`, and of a folder that the user has chosen."""
     return Kind("pi", owns(".jsonl"), _session, below=any_folder(Kind("pi", owns(".jsonl"), _session)))
 
 

@@ -1,6 +1,5 @@
-"""Decodes the session files of Pi: a header, then entries that form a tree by `id` and `parentId`. An entry
-is appended to the leaf. An entry with another parent begins a new branch: the user went back, and what came
-after the parent is no longer part of the conversation."""
+"""Decodes the session files of Pi: a header, then entries that form a tree. One whose parent is not the
+leaf begins a new branch: the user went back, and left what came after the parent."""
 
 from __future__ import annotations
 
@@ -37,17 +36,13 @@ _MOST_ENTRIES = 1 << 16
 _MOST_ANCESTORS = 256
 """How far the common ancestor is searched, if the user goes to a branch that was left before."""
 _MOST_ID = 100
-"""In characters. An id has 8, or 36."""
 
 
 class Tree:
-    """The entries of a session file, of which one branch is the present conversation."""
-
     def __init__(self) -> None:
         self._branch: dict[str, int] = {}
         """The ids of the present branch in order, each with the number of prompts up to it."""
         self._parents: dict[str, str | None] = {}
-        """The parent of each entry, by its id."""
         self._leaf: str | None = None
 
     def add(self, fields: Fields, *, is_prompt: bool) -> int:
@@ -75,9 +70,8 @@ class Tree:
         return 0 if self._leaf is None else self._branch.get(self._leaf, 0)
 
     def _go_to(self, parent: str | None) -> int:
-        """Make an entry the leaf, and return the number of turns that are left. The ancestors of an entry of
-        another branch are searched up to the present branch. Their turns are not shown again, so that they do
-        not count."""
+        """Return the number of turns that are left. Those of another branch up to the present one are not
+        shown again, and do not count."""
         passed: list[str] = []
         ancestor = parent
         while ancestor is not None and ancestor not in self._branch:
@@ -105,19 +99,15 @@ _SILENT = frozenset(
 
 
 class PiSessionDecoder:
-    """Decodes the lines of a session file into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._calls = Calls()
         self._tree = Tree()
         self._model: str | None = None
         self._forked_ms: int | None = None
-        """When this session was forked from another; None if it was not."""
         self._repeats_history = False
         """Whether the newest entry is a copy of one of the session from which this one was forked."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         kind = fields.get("type")
         if kind == "session":
             return [self._run_started(fields)]
@@ -128,7 +118,6 @@ class PiSessionDecoder:
         return [Rewound(turns), *events] if turns else events
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the file: none."""
         return []
 
     def _copied(self, fields: Fields) -> list[Event]:

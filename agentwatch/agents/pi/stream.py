@@ -58,7 +58,6 @@ _TOO_LONG = "the model's answer was cut at its length limit"
 
 
 def content_text(content: object) -> str:
-    """Return the text of a content: a string, or the texts of a list of parts joined."""
     if isinstance(content, str):
         return content
     found = (mapping(part) for part in items(content))
@@ -66,14 +65,12 @@ def content_text(content: object) -> str:
 
 
 def prompt_text(message: Fields) -> str:
-    """Return the text of the user's message. For one without a text, its images are counted."""
     content = message.get("content")
     images = sum(mapping(part).get("type") == "image" for part in items(content))
     return content_text(content) or (f"[{plural(images, 'image')}]" if images else "")
 
 
 def texts(message: Fields) -> list[tuple[int, Channel, str]]:
-    """Return the texts and thoughts of an assistant's message, each with its index in the content."""
     found = []
     content = message.get("content")
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
@@ -86,8 +83,7 @@ def texts(message: Fields) -> list[tuple[int, Channel, str]]:
 
 
 def tool_calls(message: Fields) -> list[Fields]:
-    """Return the tool calls of an assistant's message. Pi does not run the calls of a message that failed or
-    was interrupted."""
+    """Pi does not run the calls of a message that failed or was interrupted."""
     if message.get("stopReason") in ("error", "aborted"):
         return []
     parts = map(mapping, items(message.get("content")))
@@ -112,7 +108,6 @@ def usage(counts: Fields, *, has_context: bool = True, request: str | None = Non
 
 
 def turn_ended(message: Fields) -> TurnEnded | None:
-    """Return the end of the turn whose last message this is; None if calls of the message follow."""
     match message.get("stopReason"):
         case "error":
             return TurnEnded(Outcome.FAILED, text(message, "errorMessage") or "the model's request failed")
@@ -138,13 +133,10 @@ def own_command(message: Fields) -> Notice:
 # Texts: their deltas, and the whole message that repeats them.
 
 _MOST_BLOCKS = 64
-"""The texts and thoughts that are compared with the whole message; older ones are not. Most messages have a
-few."""
+"""Older texts and thoughts are not compared with the whole message. Most messages have a few."""
 
 
 class _Streamed(NamedTuple):
-    """The deltas of one block."""
-
     channel: Channel
     segment: SegmentText
 
@@ -155,17 +147,14 @@ class MessageText:
     def __init__(self) -> None:
         self._blocks: dict[int, _Streamed] = {}
         self._last: int | None = None
-        """The block of the last delta."""
 
     def begin(self) -> list[Event]:
-        """Begin a message, and end the last text of a message that was cut."""
         last = None if self._last is None else self._blocks.get(self._last)
         self._blocks.clear()
         self._last = None
         return [] if last is None else [TextEnded(last.channel)]
 
     def add(self, index: int, channel: Channel, text: str) -> list[Event]:
-        """Return the events of a delta."""
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = _Streamed(channel, SegmentText())
@@ -178,8 +167,7 @@ class MessageText:
         return [delta] if before is None else [TextEnded(before.channel), delta]
 
     def end_block(self, index: int, channel: Channel, whole: str) -> list[Event]:
-        """Return what the whole text of a block adds to its deltas. A text that differs is left to the end of
-        the message, which repeats it."""
+        """A text that differs from its deltas is left to the end of the message, which repeats it."""
         block = self._blocks.get(index)
         if block is None:
             return self.add(index, channel, whole) if whole else []
@@ -191,8 +179,7 @@ class MessageText:
         return [Text(block.channel, rest)]
 
     def end(self, texts: list[tuple[int, Channel, str]]) -> list[Event]:
-        """Return what the whole message adds to its deltas. Answers that differ from them are replaced.
-        `texts` are the texts of the message, each with its index and channel."""
+        """Answers that differ from their deltas are replaced."""
         blocks = dict(self._blocks)
         first = next((index for index, channel, whole in texts if self._differs(index, channel, whole)), None)
         events = self.begin()
@@ -223,7 +210,6 @@ class _Line(NamedTuple):
 
 
 def changed_lines(details: Fields) -> tuple[int | None, int | None]:
-    """Return the numbers of added and removed lines of an edit; None without a diff."""
     diff = text(details, "diff")
     if diff is None:
         return None, None
@@ -232,8 +218,7 @@ def changed_lines(details: Fields) -> tuple[int | None, int | None]:
 
 
 def unified(details: Fields) -> str | None:
-    """Return the diff of an edit as a unified diff; None without one. Newer versions also write a unified
-    diff, as `patch`. A diff in another form is returned unchanged."""
+    """Newer versions also write a unified diff, as `patch`. Another form is returned unchanged."""
     diff = text(details, "diff")
     if patch := text(details, "patch"):
         return patch
@@ -253,7 +238,6 @@ def unified(details: Fields) -> str | None:
 
 
 def _line(line: str) -> _Line | None:
-    """Return a numbered line; None for the mark of left out lines."""
     number, _, rest = line[1:].lstrip(" ").partition(" ")
     if line[:1] not in ("+", "-", " ") or not number.isdecimal() or len(number) > _MOST_DIGITS:
         return None
@@ -279,10 +263,8 @@ _MOST_CODE_DIGITS = 4
 
 
 def read_result(tool: Tool, result: Fields, is_error: object) -> Result:
-    """Read a result. From Pi 0.99 on, the stream has the exit code of a command in `structuredContent`;
-    agents that are built on Pi, as OpenClaw, have it in `details`. Elsewhere a command that failed has it
-    only in Pi's own last line, and a command that succeeded has no exit code. `result` has the fields
-    `content`, `details` and `structuredContent`."""
+    """From Pi 0.99 on, the stream has the exit code in `structuredContent`; agents built on Pi, as
+    OpenClaw, in `details`. Elsewhere only a command that failed has it, in Pi's own last line."""
     code = _exit_code(tool, result)
     if is_error is False and not code:
         return Result(Outcome.SUCCEEDED, exit_code=code, facts=_facts(tool, result))
@@ -332,7 +314,6 @@ _PATH = ("path", "file_path", "filePath")
 
 
 def _edited_paths(arguments: Fields) -> list[str]:
-    """Return the files of an edit. One call may edit several files."""
     of_edits = (text(mapping(edit), "path") for edit in items(arguments.get("edits")))
     return path_in(*_PATH)(arguments) or list(dict.fromkeys(filter(None, of_edits)))
 
@@ -370,16 +351,11 @@ def tool_named(name: str) -> Tool:
 
 
 class Calls:
-    """The calls of one recording: what their arguments say about a result that comes later."""
-
     def __init__(self) -> None:
         self.cwd = ""
-        """The working directory without a trailing separator; empty if unknown."""
         self._notes = OpenCalls[str]()
-        """The results of open calls in a few words."""
 
     def begin_run(self, cwd: str | None) -> None:
-        """Begin a run, whose calls may use the ids of the last one again."""
         self.cwd = (cwd or "").rstrip("/\\")
         self._notes.clear()
 
@@ -392,7 +368,6 @@ class Calls:
         group: str | None = None,
         at_ms: int | None = None,
     ) -> ToolStarted:
-        """Return the start of a call."""
         tool = tool_named(name)
         written = text(arguments, "content")
         if tool.phrase == Phrase.CREATED and written is not None:
@@ -424,14 +399,11 @@ _GOOD = TurnEnded(Outcome.SUCCEEDED)
 
 
 class PiDecoder:
-    """Decodes the lines of a stream into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._calls = Calls()
         self._text = MessageText()
         self._model: str | None = None
         self._is_open = False
-        """Whether a turn has started and not ended."""
         self._last: TurnEnded | None = None
         """How the turn ends by its last message; None if calls follow, or before its first message."""
         self._pending_end: TurnEnded | None = None
@@ -439,7 +411,6 @@ class PiDecoder:
         self._step = 0
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         kind = fields.get("type")
         held = self._settle(kind, fields) if self._pending_end is not None else []
         return [*held, *self._events(kind, fields)]
@@ -630,8 +601,7 @@ _SHOWN_DETAILS = ("diff", "patch")
 
 
 def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a line that starts or ends a call, of the stream or of a session file. An
-    assistant's message may have several calls."""
+    """An assistant's message may have several calls."""
     message = mapping(fields.get("message"))
     if message.get("role") == "toolResult":
         yield from _result_blocks(message.get("toolName"), message, message.get("isError"))

@@ -15,13 +15,11 @@ _OWN_FIELDS = ("provenance", "systemPayload", "toolCallResult", "usageMetadata")
 
 
 def parts_of(fields: Fields) -> list[Fields]:
-    """Return the parts of the message of a line."""
     return [mapping(part) for part in items(mapping(fields.get("message")).get("parts"))]
 
 
 def recognises_chat(fields: Fields) -> bool:
-    """Return whether only Qwen Code can have written a line, in a chat file. The envelope is that of Claude
-    Code's transcripts; the messages are Gemini's, with `parts`."""
+    """The envelope is that of Claude Code's transcripts; the messages are Gemini's, with `parts`."""
     kind = fields.get("type")
     if (
         "sessionId" not in fields
@@ -35,7 +33,6 @@ def recognises_chat(fields: Fields) -> bool:
 
 
 def chat_role(fields: Fields) -> LineRole:
-    """Return the role of a line."""
     kind = fields.get("type")
     if any("functionCall" in part or "functionResponse" in part for part in parts_of(fields)):
         return LineRole.CALL
@@ -60,9 +57,6 @@ CHAT = Agent(
     traits=Traits(has_result=False),
     time_of=time_of,
 )
-"""Decodes the chat files of Qwen Code 0.21 to 0.24.
-
-The format is taken from captures of 2026 and from the vendor's source (`chatRecordingService.ts`). A chat has
-no result line. Newer versions write a record at the end of some turns (`turn_result`).
-"""
+"""Qwen Code 0.21 to 0.24, by captures of 2026 and the vendor's source (`chatRecordingService.ts`). No
+line is a result; newer versions write a record at the end of some turns (`turn_result`)."""
 FORMATS = (CHAT, AGENT)

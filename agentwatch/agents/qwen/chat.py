@@ -43,17 +43,14 @@ from agentwatch.text.amounts import plural
 # The end of a call: the agent's own word, the reason of a failure, and the facts.
 
 _REFUSED = frozenset(("execution_denied", "permission_denied_by_user", "policy_violation"))
-"""Types of the error of a call that a person or a rule refused."""
 _CANCELLED_WORDS = "[Operation Cancelled]"
 _DECLINED_WORDS = ("User did not allow", "User denied", "User declined")
 """Words in the reason of a call that the user refused, which the agent calls cancelled."""
 _REFUSED_WORDS = ("requires approval", *_DECLINED_WORDS, "denied by", "rejected by")
 _READ_CHARACTERS = 1000
-"""The beginning of a reason in which words of a refusal are searched."""
 
 
 def ending(status: object, reason: str | None, error_type: str | None) -> Result:
-    """Return the outcome of a call, without its facts."""
     words = reason or error_type
     if status == "success":
         return Result(Outcome.SUCCEEDED)
@@ -71,8 +68,7 @@ def ending(status: object, reason: str | None, error_type: str | None) -> Result
 
 
 def shown_facts(shown: object, facts: Facts) -> Facts:
-    """Return the facts in the displayed result of a call that changed a file; others have their
-    arguments'."""
+    """Only the displayed result of a call that changed a file has facts; others have their arguments'."""
     fields = mapping(shown)
     diff = text(fields, "fileDiff")
     if diff is None or fields.get("fileDiffTruncated") is True:
@@ -92,19 +88,15 @@ class _Open(NamedTuple):
     name: str
     tool: Tool
     facts: Facts = NO_FACTS
-    """The facts in the arguments."""
     duration_ms: int | None = None
     """The duration that the agent has measured, if it wrote it before the result."""
 
 
 class Calls:
-    """The calls that have not ended."""
-
     def __init__(self) -> None:
         self._open = OpenCalls[_Open]()
 
     def started(self, call: Fields, fields: Fields, folder: str, parent_call: str | None) -> ToolStarted:
-        """Return the start of a call, a `functionCall` part. `parent_call` is None for the main agent."""
         name, call_id = text(call, "name") or _NO_NAME, text(call, "id") or ""
         tool, arguments = tool_named(name), mapping(call.get("args"))
         self._open.keep(call_id, _Open(name, tool, argument_facts(tool, arguments)), name)
@@ -120,13 +112,11 @@ class Calls:
         )
 
     def measured(self, event: Fields) -> None:
-        """Keep the duration of a call, from a telemetry event."""
         call_id = text(event, "call_id") or ""
         if call_id in self._open:
             self._open[call_id] = self._open[call_id]._replace(duration_ms=number(event, "duration_ms"))
 
     def ended(self, response: Fields, fields: Fields, parent_call: str | None) -> ToolEnded:
-        """Return the end of a call, a `functionResponse` part. `parent_call` is None for the main agent."""
         about, returned = mapping(fields.get("toolCallResult")), mapping(response.get("response"))
         ids = [found for each in (text(response, "id"), text(about, "callId")) if (found := each)]
         call_id = next((each for each in ids if each in self._open), ids[0] if ids else "")
@@ -169,8 +159,6 @@ _SERVER_ERROR = 500
 
 
 class TurnEnd(NamedTuple):
-    """The end of a turn that a line reports."""
-
     outcome: Outcome
     error: str | None = None
     may_be_repeated: bool = False
@@ -178,8 +166,7 @@ class TurnEnd(NamedTuple):
 
 
 def turn_end(fields: Fields) -> TurnEnd | None:
-    """Return the end of a turn; None if the line reports none. A request that the service cannot answer now
-    may be sent again. Other errors end the turn."""
+    """A request that the service cannot answer now may be sent again. Other errors end the turn."""
     payload = mapping(fields.get("systemPayload"))
     if fields.get("subtype") == "turn_result":
         outcome = _STATES.get(text(payload, "state") or "")
@@ -194,12 +181,10 @@ def turn_end(fields: Fields) -> TurnEnd | None:
 
 
 def telemetry(fields: Fields) -> Fields:
-    """Return the event of a telemetry line; {} for another line."""
     return mapping(mapping(fields.get("systemPayload")).get("uiEvent"))
 
 
 def system_events(fields: Fields) -> list[Event]:
-    """Return the events of a system line that does not end a turn."""
     payload, at_ms = mapping(fields.get("systemPayload")), iso_ms(fields.get("timestamp"))
     subtype = fields.get("subtype")
     match subtype:
@@ -232,8 +217,7 @@ def system_events(fields: Fields) -> list[Event]:
 _MOST_PARTS = 1024
 """The number of the newest lines of an answer, and of its texts, that later lines are compared with."""
 _RESPONSE = "qwen-code.api_response"
-"""The event before each complete answer since 0.24. An answer that the user has interrupted has none, and no
-usage."""
+"""Before each complete answer since 0.24. One that the user has interrupted has none, and no usage."""
 _ADDED = "<qwen:"
 """The beginning of a part that hooks add to the user's message."""
 
@@ -245,7 +229,6 @@ class _Answer:
         self._uuid: object = None
         self._times: dict[int | None, None] = {}
         self._texts: dict[int, None] = {}
-        """The hashes of its texts and thoughts."""
         self._earlier: frozenset[int] = frozenset()
         """Those of its lines before the present one."""
         self.has_usage = False
@@ -256,7 +239,6 @@ class _Answer:
         return is_answer and iso_ms(fields.get("timestamp")) not in self._times
 
     def add(self, fields: Fields) -> None:
-        """Add a line of the answer, or begin another answer."""
         if self._uuid is None or fields.get("uuid") != self._uuid:
             self._uuid, self.has_usage = fields.get("uuid"), False
             self._times, self._texts = {}, {}
@@ -277,12 +259,10 @@ class _Step:
         self._is_cancelled = True
 
     def called(self, call_id: str) -> None:
-        """Add a call."""
         self._is_cancelled = self._is_cancelled or not self._open
         self._open.keep(call_id, True)
 
     def is_cancelled_by(self, end: ToolEnded) -> bool:
-        """Return whether all calls have ended with this one, and the user has cancelled each."""
         if not self._open.pop(end.call_id, False):
             return False
         is_cancelled = end.outcome is Outcome.CANCELLED or (end.error or "").startswith(_CANCELLED_WORDS)
@@ -291,8 +271,6 @@ class _Step:
 
 
 class QwenChatDecoder:
-    """Decodes the lines of one chat into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._facts = SessionFacts()
         self._tree = Tree()
@@ -303,15 +281,12 @@ class QwenChatDecoder:
         self._answer = _Answer()
         self._step = _Step()
         self._counted: set[int] = set()
-        """The hashes of the ids of the answers whose tokens were counted."""
         self._has_response = False
-        """Whether a line has reported the response that the next answer is from."""
         self._is_first = True
         self._own_agent: str | bool | None = False
         """The `agentId` of a subagent whose own file this is, which may be None; False for a session."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         begun: list[Event] = []
         if self._is_first:
             self._is_first = False
@@ -326,7 +301,6 @@ class QwenChatDecoder:
         return begun + list(self._events(fields))
 
     def end(self) -> list[Event]:
-        """Return the end of the turn, if its last request failed and was not repeated."""
         return list(self._failed())
 
     def _events(self, fields: Fields) -> Iterator[Event]:
@@ -346,7 +320,6 @@ class QwenChatDecoder:
                 yield Unknown(f"type {in_words(kind)}")
 
     def _agent(self, fields: Fields) -> str | None:
-        """Return the id of the subagent that wrote a line; None for the main agent."""
         if fields.get("isSidechain") is not True:
             return None
         agent_id = text(fields, "agentId")
@@ -462,7 +435,6 @@ class QwenChatDecoder:
 
 
 def _users_text(fields: Fields) -> str | None:
-    """Return the user's words in a message, without what hooks have added."""
     said = [
         words for part in parts_of(fields) if (words := text(part, "text")) and not words.startswith(_ADDED)
     ]
@@ -482,7 +454,6 @@ def _usage(fields: Fields, at_ms: int | None) -> Usage | None:
 
 
 def blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a call in a line that starts or ends it."""
     for part in parts_of(fields):
         call, response = mapping(part.get("functionCall")), mapping(part.get("functionResponse"))
         if "functionCall" in part and (text(call, "id") or "") == call_id:

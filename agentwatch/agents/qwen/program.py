@@ -1,5 +1,4 @@
-"""What is known about Qwen Code, beside its formats. Source: the vendor's documentation and code, and folders
-that the program has written."""
+"""Qwen Code beside its formats. Source: the vendor's documentation and code, and its folders."""
 
 from __future__ import annotations
 
@@ -28,7 +27,6 @@ _MODES = {
 
 
 def _mode_in(fields: Fields) -> str | None:
-    """Return the mode in the first line of a stream, or in the line of a change of the mode."""
     if fields.get("subtype") == "session_approval_mode":
         return text(mapping(fields.get("systemPayload")), "mode")
     return text(fields, "permission_mode") if fields.get("subtype") == "init" else None
@@ -38,7 +36,6 @@ def _mode_in(fields: Fields) -> str | None:
 
 
 def projects() -> Kind:
-    """Return the kind of the folder `projects`."""
     chats = Kind("qwen", owns(".jsonl"), stem_is_id)
     return Kind("qwen", below=any_folder(Kind("qwen", below={"chats": chats}.get)))
 

@@ -12,7 +12,6 @@ from agentwatch.session.events import ToolKind
 # formats of Qwen Code, the stream and the chats on disk, use them.
 
 ASKING = ("ask_user_question", "exit_plan_mode")
-"""The tools that are questions to the user."""
 _PATHS = path_in("file_path", "absolute_path", "path")
 
 TOOLS = {
@@ -37,7 +36,6 @@ TOOLS = {
 
 
 def tool_named(name: str) -> Tool:
-    """Return the description of a Qwen tool: a known one, one of an MCP server, or another."""
     return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
@@ -45,5 +43,4 @@ QWEN = Dialect("qwen", tool_named, input_includes_cache=True, error_start="[API 
 
 
 def decoder() -> ClaudeDecoder:
-    """Return a decoder of Qwen Code's lines."""
     return ClaudeDecoder(QWEN)
