@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -90,11 +90,6 @@ def percent(value: object, whole: float = 100) -> float | None:
 def seconds_ms(fields: Fields, key: str) -> int | None:
     at_s = number(fields, key)
     return at_s * 1000 if at_s is not None and 0 < at_s < _MOST_SECONDS else None
-
-
-def known_sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def integer(digits: str) -> int | None:

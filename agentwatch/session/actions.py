@@ -157,7 +157,8 @@ def outcome_note(call: Call) -> SafeText:
     if call.outcome is Outcome.SUCCEEDED:
         return safe_line(call.note or change_size(call) or "")
     if call.outcome is Outcome.FAILED and call.error:
-        return cut(safe_line(f"failed: {_first_line(call.error)}"), ERROR_COLUMNS)
+        first, _, _ = call.error.strip().partition("\n")
+        return cut(safe_line(f"failed: {first}"), ERROR_COLUMNS)
     if call.outcome is Outcome.RETURNED and call.note:
         return safe_line(call.note)
     return safe_line(call.outcome)
@@ -203,7 +204,3 @@ def ended_ms(call: Call) -> int | None:
 def change_size(call: Call, minus: str = "-") -> str | None:
     """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown."""
     return line_counts(call.lines_added, call.lines_removed, minus) or None
-
-
-def _first_line(text: str) -> str:
-    return text.strip().partition("\n")[0]

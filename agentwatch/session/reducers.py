@@ -184,19 +184,6 @@ def end_run(session: Session, outcome: Outcome) -> None:
     session.retry = session.compacting = None
 
 
-RUN_APPLIERS: dict[type[Event], Applier] = {
-    FormatDetected: format_detected,
-    LineTime: lambda *_: None,  # the feed replaces the arrival time
-    RunStarted: run_started,
-    RunInfo: run_info,
-    TurnStarted: turn_started,
-    Prompt: prompt,
-    Rewound: rewound,
-    Usage: usage,
-    TurnEnded: turn_ended,
-}
-
-
 # Applies the events of tool calls, of permissions and of the to-do list to a session.
 
 _MOST_OUTPUT = 4096
@@ -336,15 +323,6 @@ def _add_call(session: Session, key: CallKey, event: ToolStarted | ToolEnded) ->
     return call
 
 
-CALL_APPLIERS: dict[type[Event], Applier] = {
-    ToolStarted: tool_started,
-    ToolProgress: tool_progress,
-    ToolEnded: tool_ended,
-    Plan: plan,
-    Permission: permission,
-}
-
-
 # Applies notices, retries, compactions, and lines that could not be understood to a session.
 
 
@@ -386,18 +364,6 @@ def malformed(session: Session, event: Malformed, _place: Place) -> None:
     session.notices.malformed(f"not an event ({event.reason}): {event.text}")
 
 
-INCIDENT_APPLIERS: dict[type[Event], Applier] = {
-    Notice: notice,
-    Retry: retry,
-    Compaction: compaction,
-    Limits: limits,
-    Unknown: unknown,
-    Oversize: oversize,
-    Repair: lambda *_: None,  # `apply_line` counts repaired lines itself
-    Malformed: malformed,
-}
-
-
 # Applies the events of the model's texts to a session.
 
 
@@ -426,14 +392,32 @@ def text_retracted(session: Session, event: TextRetracted, place: Place) -> None
     session.transcript.note("the agent replaced the text above")
 
 
-TEXT_APPLIERS: dict[type[Event], Applier] = {Text: text, TextEnded: text_ended, TextRetracted: text_retracted}
-
-
 _APPLIERS: dict[type[Event], Applier] = {
-    **TEXT_APPLIERS,
-    **CALL_APPLIERS,
-    **RUN_APPLIERS,
-    **INCIDENT_APPLIERS,
+    Text: text,
+    TextEnded: text_ended,
+    TextRetracted: text_retracted,
+    ToolStarted: tool_started,
+    ToolProgress: tool_progress,
+    ToolEnded: tool_ended,
+    Plan: plan,
+    Permission: permission,
+    FormatDetected: format_detected,
+    LineTime: lambda *_: None,  # the feed replaces the arrival time
+    RunStarted: run_started,
+    RunInfo: run_info,
+    TurnStarted: turn_started,
+    Prompt: prompt,
+    Rewound: rewound,
+    Usage: usage,
+    TurnEnded: turn_ended,
+    Notice: notice,
+    Retry: retry,
+    Compaction: compaction,
+    Limits: limits,
+    Unknown: unknown,
+    Oversize: oversize,
+    Repair: lambda *_: None,  # `apply_line` counts repaired lines itself
+    Malformed: malformed,
 }
 """The function for each type of event. A match statement would try up to 22 types in turn."""
 

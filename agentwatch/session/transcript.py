@@ -337,7 +337,7 @@ class Transcript(Sequence[Entry]):
         parent: int | None = None,
     ) -> Entry:
         self._end_last()
-        content = _NOTHING if about is not None else self._stored(text)
+        content = _NOTHING if about is not None else GrowingText(self.spill, text)
         entry = Entry(len(self), kind, content, self._of_calls, about, at_ms, parent)
         self.last_text = entry
         if about is not None:
@@ -389,9 +389,6 @@ class Transcript(Sequence[Entry]):
         if len(places) >= 2 * PAGE:
             self._places.store()
             self.offsets.store()
-
-    def _stored(self, text: str) -> Content:
-        return GrowingText(self.spill, text)
 
     def _at(self, number: int) -> Entry:
         place = self._places[number]

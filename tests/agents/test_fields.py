@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents import Decoder
-from agentwatch.agents.fields import cost, decoded_size, in_words, known_sum, percent, scalars, seconds_ms
+from agentwatch.agents.fields import cost, decoded_size, in_words, percent, scalars, seconds_ms
 from agentwatch.analysis.block_text import as_json, block_text
 from agentwatch.output.summary import summary
 from agentwatch.output.unknown_parts import report
@@ -201,7 +201,7 @@ def test_values_are_shown_in_words() -> None:
 
 
 def test_numbers_are_possible_ones() -> None:
-    """An impossible cost, share or time is unknown; a sum is unknown if all its counts are."""
+    """An impossible cost, share or time is unknown."""
     cases: list[tuple[object, float | None]] = [
         (0, 0.0),
         (2, 2.0),
@@ -215,7 +215,6 @@ def test_numbers_are_possible_ones() -> None:
     for value, expected in cases:
         with case(value):
             assert cost(value) == expected
-    assert (known_sum([1, None, 2]), known_sum([None]), known_sum([])) == (3, None, None)
     assert [percent(share, 1) for share in (0, 0.29, 0.9996, 1.02, 10)] == [0, 29, 99.96, 102, 1000]
     wrong: list[object] = [True, -0.01, 10.1, float("nan"), float("inf"), "0.5", None, []]
     for share in wrong:

@@ -12,14 +12,13 @@ from agentwatch.agents.fields import (
     Salvaged,
     in_words,
     items,
-    known_sum,
     mapping,
     number,
     text,
 )
 from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.tool import remember, tokens_in
-from agentwatch.session.counts import added
+from agentwatch.session.counts import added, known_sum
 from agentwatch.session.events import (
     Channel,
     Compaction,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from agentwatch.agents.fields import Fields, Salvaged, cost, in_words, items, known_sum, mapping, number, text
+from agentwatch.agents.fields import Fields, Salvaged, cost, in_words, items, mapping, number, text
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
@@ -27,6 +27,7 @@ from agentwatch.agents.tool import (
     path_in,
     remember,
 )
+from agentwatch.session.counts import known_sum
 from agentwatch.session.events import (
     Channel,
     Compaction,
