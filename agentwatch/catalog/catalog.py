@@ -48,13 +48,11 @@ _SECONDS = {
     "folders": 0.2,
     "digests": 5.0,
 }
-"""The seconds between two readings of each part. A pass over the folders of 5,000 sessions takes 20 ms, one
-over 140 processes 3 ms, one over 300 files 0.7 ms."""
+"""Seconds between two readings: folders of 5,000 sessions take 20 ms, 140 processes 3 ms, 300 files 0.7 ms"""
 
 
 class Schedule:
-    """The parts that are due, by a clock that is never set back. `clock` is in seconds, from any start. Every
-    part is due at first."""
+    """The parts that are due, by a clock that is never set back, in seconds. Every part is due at first."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -62,20 +60,16 @@ class Schedule:
         self._due: dict[str, float] = {}
 
     def begin_step(self) -> None:
-        """Take the time, which is that of the whole step. Parts with the same period stay in the same step
-        and share what they read: the state of 300 processes is read once for their records and for the table
-        of processes."""
+        """Take the time of the step: parts with the same period stay together and share what they read."""
         self._now = self._clock()
 
     def is_due(self, part: str) -> bool:
-        """Return whether a part is due; it is due again after its time."""
         if self._now < self._due.get(part, self._now):
             return False
         self._due[part] = self._now + _SECONDS[part]
         return True
 
     def hurry(self, part: str) -> None:
-        """Make a part due in the next step."""
         self._due.pop(part, None)
 
 
@@ -88,9 +82,9 @@ _MOST_LOOKS = 4
 
 
 class Machine:
-    """The sessions of this machine. It satisfies `catalog.row.Watched`. `clock` is in seconds, from any
-    start. `proc` is None for /proc. `registries` may have been read; None to read it. If `is_brief`, only
-    sessions that run, or may run, are read and have rows. Nothing is read before the first step."""
+    """The sessions of this machine. `clock` is in seconds, from any start. `proc` is None for /proc.
+    `registries` may have been read. If `is_brief`, only sessions that run, or may run, have rows. Nothing is
+    read before the first step."""
 
     def __init__(
         self,
@@ -107,10 +101,9 @@ class Machine:
         self.agents: AbstractSet[str] = frozenset()
         """The agents whose sessions alone are read, besides our own recordings; empty for all."""
         self.since_ms: int | None = None
-        """The sessions whose file has not changed since are read only if they run; None without a limit."""
+        """The sessions whose file has not changed since are read only if they run."""
         self.in_view: AbstractSet[Key] | None = None
-        """The sessions whose files and records are read twice a second, those of the others every 2 s. None
-        for all that run."""
+        """The sessions that are read twice a second, the others every 2 s. None for all that run."""
         self.problem = SafeText("")  # it is always known what runs here
         self._clock = clock
         self._environ, self._home = environ, home
@@ -119,7 +112,6 @@ class Machine:
         self._proc = proc or Proc()
         self._registries = registries or Registries(environ, home, proc=self._proc)
         self._reported: Mapping[Key, StateReport] = {}
-        """What agents have reported so far, which the sessions have."""
         # in another home, the processes of this one have no sessions
         folders = session_folders(environ, home) if home == Path.home() else []
         self._joins = Joins(Processes(proc=self._proc), self._registries, folders)
@@ -127,15 +119,13 @@ class Machine:
         self._sessions: dict[Key, Tracked] = {}
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
         self._recent: set[Key] = set()
-        """The sessions that have changed within the hour."""
         self._unread: dict[Key, None] = {}
-        """The sessions whose lines are to be read, in the order in which they were found."""
+        """In the order in which they were found."""
         self._behind: set[Key] = set()
         """The sessions that have changed, and whose stores may be read again only later."""
         self._unwanted: dict[Key, None] = {}
         """The sessions whose lines are not read because they are hidden."""
         self._problems: dict[Key, OSError] = {}
-        """Why the lines of a session cannot be read."""
         self._table = RowTable(self._sessions, self._subagents)
         self._kept: KeptDigests | None = None
         """The digests of an earlier list; None before the first."""
@@ -150,20 +140,17 @@ class Machine:
         self._unjudged: set[Key] = set()
         self._live: set[Key] = set()
         self._starting: AbstractSet[Key] = set()
-        """The rows of processes without a session."""
 
     @property
     def rows(self) -> Mapping[Key, Row]:
-        """The row of each session."""
         return self._table.rows
 
     def doubtful(self, now_ms: int) -> set[Key]:
-        """Return the sessions that may ask: a second look shows whether their agents are busy."""
+        """The sessions that may ask: a second look shows whether their agents are busy."""
         return {key for key in self._live if self._sessions[key].is_doubtful(now_ms)}
 
     def settle_processes(self, now_ms: Callable[[], int], seconds: float) -> None:
-        """Work until every row is complete, and the processes are known, which takes a moment without /proc.
-        It stops after `seconds` if the processes are not known by then."""
+        """Work until every row is complete and the processes are known, the latter for at most `seconds`."""
         until = self._clock() + seconds
         self.settle(now_ms())
         is_known = self._proc.exists()
@@ -174,8 +161,7 @@ class Machine:
             self.settle(now_ms())
 
     def session_at(self, path: Path) -> Tracked | None:
-        """Return the session at an address, and read the beginning and the end of its lines. `path` is a
-        file, also by another name of it, or the path of a session in a store."""
+        """The session of a file, also by another name of it, or of a path in a store; its lines are read."""
         try:
             inode = os.stat(path).st_ino
         except (OSError, ValueError):
@@ -188,19 +174,19 @@ class Machine:
         return None
 
     def session(self, key: Key) -> Tracked | None:
-        """Return a session, and read the beginning and the end of its lines; None if it is not here."""
+        """The session of a key, whose lines are read; None if it is not here."""
         session = self._sessions.get(key)
         if session is not None and not session.is_read:
             session.read(is_brief=True)
         return session
 
     def recorded(self, key: Key) -> Key | None:
-        """Return the session that a recording of our own is of; None for any other session."""
+        """The session that a recording of our own is of; None for any other session."""
         return self._table.twins.session_of(key)
 
     def holders(self, key: Key) -> list[Tracked]:
-        """Return a session and our recordings of it, those of which a process runs, or may run. A process
-        that is joined to another session by a guess alone may have this one open."""
+        """The session and our recordings of it whose process runs, or may run. A process that is joined to
+        another session by a guess alone may have this one open."""
         keys = (key, *self._table.twins.recordings_of(key))
         found = (self._sessions[each] for each in keys if each in self._sessions)
         return [
@@ -208,12 +194,12 @@ class Machine:
         ]
 
     def want(self, key: Key) -> None:
-        """Read the lines of a session in the next steps, although it is hidden."""
+        """Read the lines in the next steps, although the session is hidden."""
         self._unwanted.pop(key, None)
         self._unread[key] = None
 
     def facts(self, key: Key) -> Facts | None:
-        """Return what is known about a session, from any thread; None for one that does not exist."""
+        """What is known about a session, from any thread; None for one that does not exist."""
         from agentwatch.catalog.evidence import facts_of  # imports what reads a session
 
         session = self._sessions.get(key)
@@ -233,7 +219,7 @@ class Machine:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """Notes besides the rows: a line for each plugin that failed and each file that cannot be read."""
+        """A line for each plugin that failed and each file that cannot be read."""
         files = notes_of(problems) if (problems := self.problems) else ()
         return (*map(safe_line, PROGRAMS.problems), *files)
 
@@ -278,7 +264,7 @@ class Machine:
         """Stop to watch; no file is open."""
 
     def settle(self, now_ms: int, seconds: float | None = None) -> bool:
-        """Work until every row that is wanted is complete. `seconds` is None for no limit."""
+        """Work until every row that is wanted is complete, for at most `seconds`."""
         until = None if seconds is None else self._clock() + seconds
         self._is_settling = seconds is None
         while self.step(now_ms):
@@ -335,8 +321,7 @@ class Machine:
         self._unread = dict.fromkeys(newest)
 
     def _find_changes(self, now_ms: int, viewed: AbstractSet[Key]) -> None:
-        """Find what has changed on disk: sessions that run by themselves, the others with their folders.
-        `viewed` are the sessions in view that run, if they are due."""
+        """Find what has changed on disk. `viewed` are the sessions in view that run, if they are due."""
         if self._schedule.is_due("places"):
             self._change(self._places.refresh(self._clock()), now_ms)
         if live := self._live if self._schedule.is_due("live") else viewed:
@@ -394,7 +379,6 @@ class Machine:
             self._ask_agents(now_ms, frozenset())  # otherwise it has ended until its lock is seen
 
     def _read(self, now_ms: int, until: float) -> None:
-        """Read the lines of sessions that have changed, until the step is over."""
         if self.wants_all and self._unwanted and self.since_ms is None and not self.agents:
             newest = sorted(self._unwanted, key=lambda key: -self._sessions[key].seen_ms)
             self._want(now_ms, newest)
@@ -420,7 +404,6 @@ class Machine:
                 return
 
     def _read_lines(self, session: Tracked, now_ms: int) -> None:
-        """Read the lines of a session, or take the digest of an earlier list that has read the same ones."""
         found = session.found
         is_brief = not session.is_live and now_ms - session.seen_ms >= RECENT_MS
         identity = self._identity(found, is_brief=is_brief)
@@ -479,7 +462,6 @@ class Machine:
             (self._unwanted if is_wanted else self._unread).pop(key, None)
 
     def _is_wanted(self, session: Tracked, now_ms: int) -> bool:
-        """Return whether the lines of a session are to be read."""
         found = session.found
         if found.parent is not None:
             if (found.agent, found.parent) in self._live:
@@ -495,7 +477,7 @@ class Machine:
         return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
 
     def _above(self, session: Tracked) -> list[Tracked]:
-        """Return the session whose subagent a session is, and those above it."""
+        """The session whose subagent a session is, and those above it."""
         found: list[Tracked] = []
         while (parent := session.found.parent) is not None:
             above = self._sessions.get((session.found.agent, parent))
@@ -506,9 +488,9 @@ class Machine:
         return found
 
     def _is_in_time(self, session: Tracked) -> bool:
-        """Return whether a session may have a line since the limit, or its lines may decide about others. No
-        line is newer than the last change of its file, apart from another clock. A recording of our own shows
-        the title of its session, and a process that continues the newest one needs all folders."""
+        """Whether a session may have a line since the limit, or its lines may decide about others. No line is
+        newer than the last change of its file, apart from another clock. A recording of our own shows the
+        title of its session, and a process that continues the newest one needs all folders."""
         found = session.found
         if self.since_ms is None or self._table.twins.recordings_of(found.key):
             return True
@@ -516,8 +498,7 @@ class Machine:
         return changed_ms >= self.since_ms - LATER_MS or self._joins.continues(found.agent)
 
     def _join(self, now_ms: int) -> None:
-        """Find the process of each session that may have one. While lines are read, the folders that become
-        known in them wait for each other."""
+        """Find the processes of sessions. Folders that become known in lines wait for each other."""
         if self._schedule.is_due("processes"):
             self._joins.read_processes(now_ms)
             if self.since_ms is not None:
@@ -543,7 +524,6 @@ class Machine:
         self._starting = starting.keys()
 
     def _take_lives(self, lives: Mapping[Key, SessionJoin], now_ms: int) -> None:
-        """Note which sessions run, and the processes of the sessions and of their subagents."""
         for key, (life, process) in lives.items():
             session = self._sessions.get(key)
             if session is None or (session.is_joined and (session.life, session.process) == (life, process)):

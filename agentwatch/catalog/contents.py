@@ -1,7 +1,4 @@
-"""Searches the contents of sessions in short steps, the newest sessions first.
-
-The lines of a session are read in pieces of bounded size.
-"""
+"""Searches the contents of sessions in short steps and bounded pieces, the newest sessions first."""
 
 from __future__ import annotations
 
@@ -31,8 +28,6 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 
 class Piece(NamedTuple):
-    """A part of a session."""
-
     offset: int
     """In bytes from the beginning of the session."""
     lines: bytes
@@ -45,8 +40,7 @@ _LEFT = Piece(0, b"", is_left=True)
 
 
 def pieces(path: Path) -> Generator[Piece]:
-    """Yield the parts of the session at a path, in their order. Raise `OSError` if the session cannot be
-    read."""
+    """Yield the parts of the session at a path, in their order. Raise `OSError` if it cannot be read."""
     try:
         fd = open_lines(path)
     except NotADirectoryError:  # a session in a database: opencode.db/ses_…
@@ -87,7 +81,6 @@ def _in_file(fd: int) -> Generator[Piece]:
 
 
 def _stored(path: Path, file: Path) -> Generator[Piece]:
-    """Yield the parts of a session in a store, of which `file` is the file."""
     if path == file and os.stat(file, follow_symlinks=False).st_size > _MOST_STORED_BYTES:
         yield _LEFT
         return
@@ -129,16 +122,13 @@ _UNSAID_WITHIN = 1 << 10
 
 
 class Needle:
-    """The words of a search."""
-
     def __init__(self, words: str) -> None:
-        """Prepare a search. All words must occur in one string, in any order, in capitals or not."""
+        """All words must occur in one string, in any order, in capitals or not."""
         self.words = [word[:_MOST_WORD] for word in words.lower().split()[:_MOST_WORDS]]
         self._forms = _forms_of(self.words)
 
     def lines(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that may contain the words, each with its offset in the data. The data are whole
-        lines, which are read once for each form in which the words may be written."""
+        """Yield the lines that may contain the words with their offsets. `data` are whole lines."""
         lowered = data.lower()
         places = {form: lowered.find(form) for form in self._forms}
         while found := [place for place in places.values() if place >= 0]:
@@ -152,8 +142,7 @@ class Needle:
                     places[form] = lowered.find(form, end)
 
     def snippet(self, line: bytes) -> str | None:
-        """Return a piece of the first string in a line that contains all words; None if none does. Keys are
-        not searched. The piece is foreign text of at most 120 characters."""
+        """A foreign text of at most 120 characters from the first string with all words; None without one."""
         if any(kind in line[:_UNSAID_WITHIN] for kind in _UNSAID):
             return None
         try:
@@ -169,8 +158,8 @@ class Needle:
 
 
 def _forms_of(words: list[str]) -> tuple[bytes, ...]:
-    """Return byte strings, one of which occurs in each line with the words once its ASCII letters are small.
-    It is the longest run of plain characters, or else all forms in which the longest word may be written."""
+    """Byte strings, one of which is in each line with the words once its ASCII letters are small. It is the
+    longest run of plain characters, or else all forms in which the longest word may be written."""
     runs = [run for word in words for run in _RUN.findall(word.encode("utf-8", "surrogatepass"))]
     longest = max(runs, key=len, default=b"")
     if len(longest) >= _LEAST_RUN or not words:
@@ -191,7 +180,6 @@ _FOR_WEB_PAGES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'"}
 
 
 def _strings(value: object) -> Iterator[str]:
-    """Yield the strings of a JSON value in their order, without keys."""
     stack = [value]
     while stack:
         match stack.pop():
@@ -218,14 +206,11 @@ _MOST_HITS = 3
 
 
 class Hit(NamedTuple):
-    """A place where the words were found."""
-
     key: Key
-    """The session."""
     offset: int
     """The beginning of the line in the session, in bytes."""
     snippet: str
-    """The text around the words: foreign text of at most 120 characters, without line ends."""
+    """Foreign text of at most 120 characters, without line ends."""
     end: int = 0
     """The end of the line in the session, in bytes."""
 
@@ -238,19 +223,15 @@ class ContentsSearch:
     def __init__(self, words: str, rows: Sequence[Row]) -> None:
         needle = Needle(words)
         self.is_over = not needle.words
-        """Whether every session was searched."""
         self.total = 0 if self.is_over else len(rows)
-        """The number of sessions."""
         self.searched = 0
-        """How many of them were searched, or skipped."""
+        """How many were searched, or skipped."""
         self.skipped = 0
-        """How many were not searched, or not to their end: they cannot be read, are too large, or are on
-        another machine."""
+        """How many cannot be read, are too large, or are on another machine."""
         self._steps = self._search(needle, sorted(rows, key=lambda row: -row.last_ms))
 
     def advance(self, seconds: float) -> list[Hit]:
-        """Search on for a time, and return what was found meanwhile. After `seconds`, no other piece of 1 MiB
-        is begun."""
+        """Return what was found meanwhile. After `seconds`, no other piece of 1 MiB is begun."""
         until = time.monotonic() + seconds
         found: list[Hit] = []
         while not self.is_over:
@@ -264,7 +245,6 @@ class ContentsSearch:
         return found
 
     def close(self) -> None:
-        """End the search, and close the file that is open."""
         self._steps.close()
         self.is_over = True
 

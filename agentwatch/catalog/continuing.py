@@ -1,9 +1,7 @@
-"""Continues a session: the vendor's command, its folder and its permissions, and who holds the session.
-
-All that a session says is foreign data. Its id is a part of the command only if it can be nothing else than
-an id, its folder is resolved and shown before it is used, and the program is declared by us. Its permission
-mode chooses one of the modes that are declared by us. The prompt is the user's, and is a word of the command
-that no program reads as an option.
+"""Continues a session: the vendor's command, its folder and its permissions, and who holds the session. All
+that a session says is foreign: its id is part of the command only if it can be nothing but an id, its folder
+is resolved and shown first, its permission mode chooses one that we declare, and the prompt is a word that no
+program reads as an option.
 """
 
 from __future__ import annotations
@@ -51,13 +49,12 @@ class Holder(NamedTuple):
     """A process that has a session open, or may have it open."""
 
     process: Process | None
-    """None if it is not known."""
     tmux: str = ""
     is_sure: bool = True
 
     @property
     def words(self) -> str:
-        """Who it is: `process 4711 (codex, tmux main:@0.%0)`; foreign text."""
+        """`process 4711 (codex, tmux main:@0.%0)`; foreign text."""
         where = f", tmux {self.tmux}" if self.tmux else ""
         if self.process is None:
             return f"a process that is not known{where}"
@@ -66,15 +63,13 @@ class Holder(NamedTuple):
 
 
 class Continued(NamedTuple):
-    """A session that the user wants to continue. Its texts are foreign."""
+    """A session that the user wants to continue. Its texts are foreign; empty means unknown."""
 
     agent: str
-    """The short name of its agent; empty if it is not known."""
     id: str
     folder: str
-    """The folder in which it was started, and under which its agent keeps it; empty if it is not known."""
+    """The folder in which it was started, and under which its agent keeps it."""
     acts: Path | None
-    """The file of the acts on it."""
     holder: Holder | None = None
     has_one_prompt: bool = False
     """Whether it was started for one prompt, so that it takes none from a queue."""
@@ -84,17 +79,14 @@ class Continued(NamedTuple):
     path: Path = NO_FILE
     """The address of what its agent keeps; no file without lines."""
     mode: str = ""
-    """The permission mode that the newest line with one says; empty if none does."""
+    """The permission mode that the newest line with one says."""
     mode_before: str = ""
-    """The mode before a damaged line, which may have said another one; empty if no line is damaged."""
+    """The mode before a damaged line, which may have said another one."""
 
 
 class Plan(NamedTuple):
-    """What is run."""
-
     command: tuple[str, ...]
     text: str
-    """The prompt, as the user has typed it."""
     resume: Resume
     mode: Mode | None = None
     """The permission mode of the run; None if the agent has no option for it."""
@@ -107,13 +99,13 @@ class Plan(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """What distinguishes it from every other plan: what the user has seen is what is run."""
+        """What the user has seen is what is run: it differs for every other plan."""
         words = "\0".join((*map(str, self.place), self.folder, str(self.is_sure), *self.command))
         return sha256(os.fsencode(words)).hexdigest()
 
     @property
     def permissions(self) -> str:
-        """What the run may do: `this run: plan: it plans, and changes nothing`."""
+        """`this run: plan: it plans, and changes nothing`."""
         mode = self.mode
         if mode is None:
             return f"this run: {_SETTINGS_DECIDE}"
@@ -122,13 +114,12 @@ class Plan(NamedTuple):
 
     @property
     def confirmation(self) -> str:
-        """The name by which the user confirms the permissions: that of the mode, or `settings`."""
+        """The name of the mode, or `settings`."""
         return SETTINGS if self.mode is None else self.mode.name
 
 
 def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> Continued:
-    """Return the session at an address, and who holds it now. The session is one of this machine, or any in a
-    recording. Raise `Fault` if the session cannot be read."""
+    """The session at an address, and who holds it now. Raise `Fault` if it cannot be read."""
     if path == NO_FILE:
         raise Fault("nothing of this session is written yet", REFUSED)
     path = path.absolute()
@@ -163,9 +154,9 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
 
 
 def _started(found: SessionEntry) -> tuple[str, str, str]:
-    """Return the folder in which a session was started, its mode, and the mode before a damaged line. Each is
-    empty if unknown. The agent changes its working directory by `cd`, so the folder is the first one of the
-    lines, or that of the metadata, under which the agent keeps the session."""
+    """The folder in which a session was started, its mode, and the mode before a damaged line; each may be
+    empty. The agent changes its working directory by `cd`, so the folder is the first one of the lines, or
+    that of the metadata, under which the agent keeps the session."""
     program = program_named(found.agent)
     resume = None if program is None else program.resume
     if resume is None:
@@ -206,7 +197,7 @@ def _lines(found: SessionEntry) -> Iterator[bytes]:
 
 
 def _fields(line: bytes) -> Mapping[str, object] | None:
-    """Return the object in a line, empty for another value; None if the line is cut or damaged."""
+    """The object in a line, empty for another value; None if the line is cut or damaged."""
     if line.isspace():
         return {}
     try:
@@ -239,8 +230,8 @@ def _holder(session: Tracked) -> Holder:
 
 
 def modes_of(session: Continued) -> tuple[Mode, ...]:
-    """Return the modes in which a session can be continued: its own, and then the narrower ones. If its own
-    is not known, they are not wider than the one that asks, and than the last one that is known."""
+    """The modes of a run: that of the session, and then the narrower ones. If its own is not known, they are
+    not wider than the one that asks, and than the last one that is known."""
     program = program_named(session.agent)
     if program is None or (resume := program.resume) is None or not resume.modes:
         return ()
@@ -252,9 +243,8 @@ def modes_of(session: Continued) -> tuple[Mode, ...]:
 
 
 def planned(session: Continued, text: str, *, is_queued: bool = False, permissions: str = "") -> Plan:
-    """Return the command that continues a session with a prompt. Nothing is looked up for it. `permissions`
-    is `settings`, or the name of a mode that is not wider than that of the session. Without it the run has
-    the mode of the session."""
+    """The command that continues a session with a prompt, which looks nothing up. `permissions` is
+    `settings`, or the name of a mode that is not wider than that of the session, which it is without it."""
     if session.is_subagent:
         raise Fault("this is a subagent: continue the session that has started it", USAGE)
     program = program_named(session.agent)
@@ -290,7 +280,7 @@ def planned(session: Continued, text: str, *, is_queued: bool = False, permissio
 
 
 def _mode_named(name: str, session: Continued) -> Mode | None:
-    """Return the mode of a session with a name, the widest without one; None if its agent has none."""
+    """The mode with a name, the widest without one; None if the agent has none."""
     modes = modes_of(session)
     names = [mode.name for mode in modes] or [SETTINGS]
     if name and name not in names:
@@ -306,8 +296,8 @@ def check_confirmed(plan: Plan, session: Continued) -> None:
 
 
 def check_allowed(session: Continued, allowed: Container[str], *, is_queued: bool = False) -> None:
-    """Check that the user allows the act, and that the session can be continued now. Raise `Fault` if the
-    switch is off, or another process holds the session, or none does that reads its queue."""
+    """Raise `Fault` if the switch is off, another process holds the session, or none does that reads its
+    queue."""
     act = "queue" if is_queued else "continue"
     if act not in allowed:
         raise Fault(f"switched off: set {act} = true under [act] in the settings to allow it", USAGE)
@@ -327,8 +317,7 @@ def check_allowed(session: Continued, allowed: Container[str], *, is_queued: boo
 
 
 def in_folder(plan: Plan, session: Continued) -> Plan:
-    """Return a plan with the folder of its session, as it is now; all links in its path are resolved. Raise
-    `Fault` if the session has no folder, or it does not exist."""
+    """A plan with the folder of its session, all links resolved. Raise `Fault` if it does not exist."""
     shown = safe_line(session.folder)
     if not os.path.isabs(session.folder):
         why = shown or "its lines name none under which its agent keeps it"
@@ -347,9 +336,9 @@ def in_folder(plan: Plan, session: Continued) -> Plan:
 
 
 def enter(plan: Plan) -> None:
-    """Make the folder of a plan the working directory, if it is still the one that was checked. Relative
-    folders in PATH, and in the variables that name the folders of agents, are made absolute first, so that
-    the folder of the session names no program and no settings. Raise `Fault` if it is another folder now."""
+    """Make the folder of a plan the working directory; raise `Fault` if it is not the one that was checked.
+    Relative folders in PATH, and in the variables that name the folders of agents, are made absolute first,
+    so that the folder of the session names no program and no settings."""
     os.environ["PATH"] = os.pathsep.join(map(os.path.abspath, os.get_exec_path()))
     for name in variables():
         value = os.environ.get(name, "")
@@ -375,14 +364,12 @@ class RunMode:
     """Reads the permission mode that a run says first, in its stream and in the session that it continues."""
 
     def __init__(self, plan: Plan, session: Continued) -> None:
-        """Note where the session ends before the run. Raise `OSError` if the session cannot be read."""
+        """Raise `OSError` if the session cannot be read."""
         self._plan = plan
         self.is_said = False
-        """Whether a line has said a mode."""
         self._files: list[list[int]] = []
         """The descriptor of each file, and the offset of the line that is read next."""
         self._unsaid: list[list[int]] = []
-        """The files that have said no mode yet."""
         if session.path != NO_FILE and os.path.isfile(session.path):  # not a row of a database
             fd = open_own(session.path)
             self._follow(fd, os.fstat(fd).st_size)
@@ -396,14 +383,13 @@ class RunMode:
         self._unsaid.append(self._files[-1])
 
     def close(self) -> None:
-        """Close the files."""
         for fd, _ in self._files:
             os.close(fd)
 
     def wider(self) -> str | None:
-        """Return the mode of the run, a foreign text, if it may be wider than the one that was asked for. It
-        is empty once the stream and the session have each said a narrow mode, and None before. The session
-        may say the mode that was asked for before the stream says what the settings have made of it."""
+        """The mode of the run, a foreign text, if it may be wider than the one that was asked for. It is
+        empty once the stream and the session have each said a narrow mode, and None before. The session may
+        say the mode that was asked for before the stream says what the settings have made of it."""
         for file in tuple(self._unsaid):
             lines, rest = lines_between(file[0], file[1], size := os.fstat(file[0]).st_size)
             file[1] = size - len(rest) if len(rest) < _MOST_LINE else size  # no mode is in so long a line

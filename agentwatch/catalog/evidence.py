@@ -1,6 +1,5 @@
-"""Why a row of the list says what it says: each piece of evidence with its source, its time and its weight.
-
-The states are decided in `states`, which names the evidence by its `Basis`. Here it gets its words.
+"""Why a row of the list says what it says: each piece of evidence, which `states` names by its `Basis`, in
+words.
 """
 
 from __future__ import annotations
@@ -49,8 +48,6 @@ _OVER = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 
 
 class Weight(StrEnum):
-    """What a piece of evidence counts."""
-
     DECIDED = "decided"
     OUTWEIGHED = "outweighed"
     """It says something else, and does not count."""
@@ -59,56 +56,48 @@ class Weight(StrEnum):
 
 
 class Proof(NamedTuple):
-    """A piece of evidence. Its words contain foreign text."""
+    """Its words contain foreign text."""
 
     what: str
     """Sentences: what was seen, and why it does not count."""
     source: str = ""
-    """Where it was seen: `file PATH`, `process PID`, `hook PATH`, `server SOCKET`; empty for what is missing.
-    """
+    """`file PATH`, `process PID`, `hook PATH`, `server SOCKET`; empty for what is missing."""
     since_ms: int | None = None
-    """When it began, in milliseconds since the epoch; None if unknown."""
     weight: Weight = Weight.DECIDED
 
 
 class Facts(NamedTuple):
-    """All that is known about a session of this machine at one time."""
-
     found: SessionEntry
     digest: Digest | None
     reported: StateReport | None
     process: Process | None
     life: Life
     processes: Sequence[Process] | None = ()
-    """The processes of its agent in its folder, or whose folder is unknown; None if they cannot be listed."""
+    """Those of its agent in its folder, or whose folder is unknown; None if they cannot be listed."""
     has_hooks: bool | None = None
-    """Whether hooks are installed for its agent; None if its hooks cannot be used."""
+    """None if the agent's hooks cannot be used."""
     subagent: Proof | None = None
     """The later line of a subagent that works; None without one."""
     problem: str = ""
-    """Why its lines cannot be read."""
     skew_ms: int = 0
     """How far the clock of its lines is behind ours."""
 
     @property
     def lines(self) -> str:
-        """The source of its lines."""
         return "" if self.found.path == Path() else f"file {self.found.path}"
 
     @property
     def runner(self) -> str:
-        """The source of what its process shows."""
         pid = self.process.pid if self.process is not None else self.reported and self.reported.pid
         return f"process {pid}" if pid else "processes"
 
     def written(self, words: str, since_ms: int | None) -> Proof:
-        """Return evidence in its lines; its time is by their clock."""
+        """Its time is by the clock of the lines."""
         return Proof(words, self.lines, None if since_ms is None else since_ms + self.skew_ms)
 
 
 def evidence(row: Row, facts: Facts | None, now_ms: int) -> list[Proof]:
-    """Return the evidence for the state of a row: what decided, what was outweighed, what is missing. `facts`
-    is None for a session of another machine."""
+    """What decided, was outweighed, or is missing. `facts` is None for a session of another machine."""
     if facts is None:
         return list(_elsewhere(row))
     status, life = row.status, [Basis.PROCESS]
@@ -123,7 +112,6 @@ def evidence(row: Row, facts: Facts | None, now_ms: int) -> list[Proof]:
 
 
 def _elsewhere(row: Row) -> Iterator[Proof]:
-    """Yield what is known of a session of another machine: its report."""
     if not row.address:
         yield Proof("The session is not in the list any more.")
         return
@@ -207,7 +195,7 @@ def _unsure(facts: Facts) -> str:
 
 
 def _pids(facts: Facts) -> str:
-    """Return the processes that may have the session, in words: `process 101`, `processes 101, 102`."""
+    """`process 101`, `processes 101, 102`."""
     pids = [str(each.pid) for each in facts.processes or ()]
     if not pids:
         return f"a process of {facts.found.agent}"
@@ -219,7 +207,7 @@ def _pids(facts: Facts) -> str:
 
 
 def _reporter(reported: StateReport) -> str:
-    """Return who reports: `The hook`, `The server`, `The agent`."""
+    """`The hook`, `The server`, `The agent`."""
     kind = reported.source.partition(" ")[0]
     return f"The {kind if kind in ('hook', 'server') else 'agent'}"
 
@@ -238,7 +226,7 @@ def _report(facts: Facts, status: SessionStatus) -> Proof:
 
 
 def _call_of(facts: Facts, status: SessionStatus) -> OpenCall | None:
-    """Return the open call that a state is about, by its words, or else the oldest."""
+    """The open call that a state is about, by its words, or else the oldest."""
 
     def fits(call: OpenCall) -> tuple[bool, bool]:
         return status.now in (call_words(call), asked_words(call), inferred_words(call)), call.asks
@@ -435,8 +423,7 @@ def facts_of(
     environ: Mapping[str, str],
     home: Path,
 ) -> Facts:
-    """Return what is known about a session of this machine. `subagent` is its subagent that works and has
-    written a later line; None without one. `processes` is None if they cannot be listed."""
+    """`subagent` works and has written a later line. `processes` is None if they cannot be listed."""
     found, cwd, error, has_hooks = session.found, session.cwd, session.problem, None
     if (hooked := hooked_agents().get(found.agent)) is not None:
         with suppress(Fault):

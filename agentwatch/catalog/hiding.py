@@ -17,14 +17,13 @@ SHOWN_DAYS = 7
 
 
 def is_hidden(row: Row, now_ms: int) -> bool:
-    """Return whether a session is hidden: it does not run, and is archived or older than a week."""
+    """It does not run, and is archived or older than a week."""
     from_ms = hidden_from_ms(row)
     return from_ms is not None and now_ms > from_ms
 
 
 def hidden_from_ms(row: Row) -> int | None:
-    """Return the time after which a session is hidden, in milliseconds since the epoch. None for a session
-    that runs, and for one without any time, which is not known to be old."""
+    """None for a session that runs, and for one without any time, which is not known to be old."""
     if row.status.state in LIVE:
         return None
     if row.is_archived:
@@ -34,13 +33,12 @@ def hidden_from_ms(row: Row) -> int | None:
 
 
 _DEEPEST = 8
-"""The greatest depth of subagents of subagents. It also ends a search in a circle of parents."""
+"""Of subagents of subagents. It also ends a search in a circle of parents."""
 
 
 def root(row: Row, rows: Mapping[Key, Row]) -> Row:
-    """Return the session in whose row a session is counted, which may be the session itself. A subagent
-    belongs to the session that no other one started. One that asks the user has a row of its own, so that the
-    question is not folded away; so has one whose parent is not listed."""
+    """Return the session in whose row a session is counted: the one that no other started. One that asks the
+    user, or whose parent is not listed, has its own row, so that the question is not folded away."""
     if row.parent is None or row.group is Group.NEEDS_YOU:
         return row
     above = row
@@ -56,14 +54,14 @@ _ARCHIVED = Choices("archived.json", 2_000, bool)
 
 
 class Archive:
-    """The sessions that the user has archived. Nothing is written to the files of their agents."""
+    """Nothing is written to the files of agents."""
 
     def __init__(self) -> None:
         self.keys: AbstractSet[Key] = frozenset()
         self._version: tuple[int, int] | None = None
 
     def refresh(self) -> AbstractSet[Key]:
-        """Read the file if it has changed, and return the sessions that differ from before."""
+        """Return the sessions that differ from before."""
         try:
             status = os.stat(_ARCHIVED.path)
             version = status.st_mtime_ns, status.st_ino
@@ -77,7 +75,7 @@ class Archive:
 
 
 def archive(keys: Iterable[Key], *, is_archived: bool) -> int:
-    """Archive sessions, or show them again. Return how many that changes; the last 2,000 are kept."""
+    """Return how many sessions that changes; the last 2,000 are kept."""
     changed = 0
 
     def change(chosen: dict[str, bool]) -> None:
@@ -92,17 +90,16 @@ def archive(keys: Iterable[Key], *, is_archived: bool) -> int:
 
 
 def name_of(key: Key) -> str:
-    """Return the name of a session in files of choices: `claude:0f3a…`, `nats://team ci.0f3a…`."""
+    """The name in files of choices: `claude:0f3a…`, `nats://team ci.0f3a…`."""
     agent, session_id = key
     return f"{agent}{_separator(agent)}{session_id}"
 
 
 def key_of(name: str) -> Key:
-    """Return the key of a session by its name in a file of choices."""
     agent, _, session_id = name.partition(_separator(name.partition(" ")[0]))
     return agent, session_id
 
 
 def _separator(agent: str) -> str:
-    """Return what follows the agent. The address of another machine contains a colon."""
+    """The address of another machine contains a colon."""
     return " " if "://" in agent else ":"

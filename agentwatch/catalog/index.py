@@ -44,26 +44,22 @@ class Stamp(NamedTuple):
 
 
 def index_path() -> Path:
-    """Return the path of the index, which may not exist yet."""
     return state_folder() / "index.db"
 
 
 def remove_index(path: Path) -> None:
-    """Remove the files of an index that is not open. It is built again when it is opened. Raise `OSError` if
-    a file cannot be removed."""
+    """Remove an index that is not open; it is built again when it is opened. Raise `OSError`."""
     for suffix in _SUFFIXES:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 class SessionIndex:
-    """An open index. Several processes may use it at the same time. It stays valid if one of them is
-    killed."""
+    """Several processes may use it at the same time. It stays valid if one of them is killed."""
 
     def __init__(self, path: Path, program: str) -> None:
-        """Open an index. It is created if it does not exist, and if another version has made it. `program` is
-        the version of agentwatch: another version may read the same session differently. Raise `OSError` if
-        the file or its folder cannot be created, or is a link, and `sqlite3.Error` if the database cannot be
-        used."""
+        """Open an index; create it if it does not exist, or is of another version. `program` is the version
+        of agentwatch: another one may read a session differently. Raise `OSError` if the file or its folder
+        cannot be created, or is a link, and `sqlite3.Error` if the database cannot be used."""
         self._program = program
         self.path = path
         self.was_damaged = False
@@ -88,12 +84,11 @@ class SessionIndex:
         self._create()
 
     def stamps(self) -> dict[str, Stamp]:
-        """Return the stamps of the sessions in the index, by their paths."""
+        """By the path of the session."""
         found = self.connection.execute("SELECT path, size, changed_ns FROM stored_session")
         return {path: Stamp(size, changed_ns) for path, size, changed_ns in found}
 
     def replace(self, sessions: Sequence[Rows]) -> None:
-        """Write sessions, in place of those with the same paths."""
         with self._transaction():
             self._remove(rows.session[0] for rows in sessions)
             for session, *parts in sessions:
@@ -102,25 +97,22 @@ class SessionIndex:
                     self.connection.executemany(insert, ((key, *row) for row in rows))
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Remove the sessions with these paths."""
         with self._transaction():
             self._remove(paths)
 
     def mark_duplicates(self) -> None:
-        """Find out which sessions are in the index twice: as our own recording, and as the agent's file. It
-        also finds what is in several sessions because one copies the history of another."""
+        """Find sessions that are in it as our recording and as the agent's file, or that copy a history."""
         with self._transaction():
             for statement in (*MARK_DUPLICATES, *MARK_COPIES):
                 self.connection.execute(statement)
 
     def counts(self) -> tuple[int, int]:
-        """Return the number of sessions and the number of calls, without those that are there twice."""
+        """The sessions and the calls, without those that are there twice."""
         query = "SELECT count(*), coalesce(sum(calls), 0) FROM session"
         sessions, calls = self.connection.execute(query).fetchone()
         return sessions, calls
 
     def close(self) -> None:
-        """Close the database."""
         self.connection.close()
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
@@ -165,8 +157,7 @@ class SessionIndex:
 
 
 def _connected(path: Path) -> sqlite3.Connection:
-    """Open a database that only the user may read. SQLite itself would follow a link, and let others read the
-    file."""
+    """Open a database that only the user may read: SQLite would follow a link, and let others read it."""
     try:
         fd = create_file(path)
     except FileExistsError:
@@ -182,14 +173,11 @@ _PROBLEM = [*TABLES[_SESSION]].index("problem")
 
 
 class Updated(NamedTuple):
-    """The result of an update."""
-
     read: int = 0
     """The number of sessions that are new or have changed."""
     size: int = 0
     """Their bytes."""
     removed: int = 0
-    """The number of sessions that no longer exist."""
     unreadable: int = 0
     """Those of `read` that could not be read."""
 
@@ -197,9 +185,8 @@ class Updated(NamedTuple):
 def update(
     index: SessionIndex, every: Iterable[SessionEntry], progress: Callable[[int, int], None] | None = None
 ) -> Updated:
-    """Read the sessions that are new or have changed, and remove those that no longer exist. `progress` is
-    called with the bytes that were read, and with those to be read. Raise `sqlite3.Error` if the index cannot
-    be written."""
+    """Read the sessions that are new or have changed, and remove those that no longer exist. `progress` gets
+    the bytes that were read, and those to be read. Raise `sqlite3.Error` if the index cannot be written."""
     sessions = {path_of(found): found for found in every if found.reach is not Reach.LISTED}
     stamps = index.stamps()
     gone = [path for path in stamps if path not in sessions]

@@ -54,7 +54,6 @@ _NO_PROGRAMS = frozenset(
         *("source", ".", "[", "[[", "exit", "return", "trap", "wait", "read", "shift", "break", "continue"),
     )
 )
-"""Words of the shell's language."""
 _NAME = re.compile(r"[a-z][a-z0-9:._-]{0,40}")
 _LIMIT = re.compile(r"timeout (?:-\S{1,20} ){0,4}[0-9.]{1,9}[smhd]? ")
 _NUMBER = re.compile(r"[0-9]{4,40}|(?=[0-9a-f]{0,7}[0-9])[0-9a-f]{8,64}")
@@ -111,7 +110,7 @@ class _Run:
 
 
 def _managed(manager: str, between: list[str], name: str) -> str:
-    """Return the words of a command that a package manager runs: a program, or a script of the package."""
+    """The words of a command that a package manager runs: a program, or a script of the package."""
     starter = next((word for word in between if word in _STARTERS), None)
     if starter is None:
         return f"{manager} {name}"
@@ -119,7 +118,7 @@ def _managed(manager: str, between: list[str], name: str) -> str:
 
 
 def _first_argument(after: list[str]) -> str | None:
-    """Return the first argument if it is a word. Long options before it are skipped."""
+    """The first argument if it is a word. Long options before it are skipped."""
     first = next((word for word in after if not word.startswith("--")), "")
     return first if _NAME.fullmatch(first) else None
 
@@ -131,7 +130,6 @@ Row = tuple[Any, ...]
 
 
 def row_of(values: Iterable[Any]) -> Row:
-    """Return a row of values that SQLite can hold."""
     return tuple(map(value_of, values))
 
 
@@ -146,7 +144,6 @@ def value_of(value: Any) -> Any:
 
 
 def call_row(call: Call, verdict: Verdict | None) -> Row:
-    """Return the row of a call."""
     command = call.target or "" if call.kind is ToolKind.EXECUTE else None
     return row_of(
         (
@@ -161,15 +158,14 @@ def call_row(call: Call, verdict: Verdict | None) -> Row:
 
 
 def verdicts_of(feed: Feed) -> dict[int, Verdict]:
-    """Return the verdicts on the calls of a session that was read to its end, by the numbers of the calls.
-    The output of each command is read again: 14 % of the time that the session took."""
+    """By the numbers of the calls. Outputs are read again: 14 % of the time that the session took."""
     found = ((call.number, call_verdict(feed, call)) for call in feed.session.calls)
     return {number: verdict for number, verdict in found if verdict is not None}
 
 
 def edit_rows(call: Call, cwd: str | None, root: str | None) -> list[Row]:
-    """Return a row for each file that a call has changed, created or deleted. A relative path begins at
-    `cwd`. A path inside `root`, the folder of the repository, is relative to it."""
+    """A row for each file that a call has changed. Relative paths begin at `cwd`; those in `root`, the
+    repository, become relative to it."""
     if call.kind not in CHANGES or file_action_of(call) is FileAction.TRIED:
         return []
     paths = (named(path, cwd)[0] for path in (call.path, *call.more_paths) if path)
@@ -200,30 +196,24 @@ class _Turn:
     """The number of its run, and its own number in it; 0 for what comes before the first prompt."""
     began_ms: int | None = None
     active_ms: int = 0
-    """By the times of its lines."""
     reported_ms: int | None = None
-    """As the agent reports it."""
     is_copy: bool = False
     """Whether its lines say that they are copied from another session."""
 
 
 class Activity:
-    """The times of the lines of a session that is being read: the observer of its feed."""
+    """The observer of a feed that notes the times of its lines."""
 
     def __init__(self, session: Session) -> None:
         self.began_ms: int | None = None
-        """The time of the first line that has one."""
         self._session = session
         self._last_ms = 0
         self._timed = (0, 0)
-        """The turn of the last line that has a time."""
         self._is_over = False
-        """Whether the turn had ended with that line."""
         self._turns = [_Turn((0, 0))]
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Take the time of a line. The time from the end of a turn, or from its last line, to the first line
-        of another is not activity."""
+        """The time from the end or the last line of a turn to the first line of another is not activity."""
         runs, turn = self._session.runs, self._turns[-1]
         number = (len(runs), runs[-1].turns) if runs else (0, 0)
         if number != turn.number:
@@ -245,7 +235,7 @@ class Activity:
         self._timed, self._is_over = number, bool(runs) and runs[-1].is_over
 
     def _add(self, turn: _Turn, at_ms: int, *, counts: bool = True) -> None:
-        """Add the time since the last line. Lines may be out of order."""
+        """Lines may be out of order."""
         silent_ms = max(at_ms - self._last_ms, 0)
         self._last_ms += silent_ms
         turn.active_ms += min(silent_ms, _MOST_SILENT_MS) if counts else 0
@@ -254,7 +244,7 @@ class Activity:
         """Do nothing."""
 
     def turns(self) -> list[Row]:
-        """Return the session's own turns: the number of each, when it began, and its active time."""
+        """The session's own turns: the number of each, when it began, and its active time."""
         is_reported = self._reported_ms() is not None
         return [
             row_of((place, turn.began_ms, (turn.reported_ms or 0) if is_reported else turn.active_ms))
@@ -263,15 +253,15 @@ class Activity:
         ]
 
     def active_ms(self) -> int | None:
-        """Return how long the session's own turns took together, in milliseconds; None if it is unknown. The
-        durations that the agent reports count if each turn has one, otherwise the times of the lines."""
+        """How long the own turns took together, None if unknown: the durations that the agent reports if each
+        turn has one, otherwise the times of the lines."""
         copies = [turn for turn in self._turns if turn.is_copy]
         if (reported_ms := self._reported_ms()) is not None:
             return reported_ms - sum(turn.reported_ms or 0 for turn in copies)
         return sum(turn.active_ms for turn in self._turns if not turn.is_copy) or None
 
     def _reported_ms(self) -> int | None:
-        """Return the duration of all turns, as the agent reports it; None unless each turn has one."""
+        """None unless each turn has a duration."""
         durations = [run.duration_of_turns_ms for run in self._session.runs]
         reported = [duration for duration in durations if duration is not None]
         return sum(reported) if reported and len(reported) == len(durations) else None
@@ -282,7 +272,7 @@ _STEP_SECONDS = 0.2
 
 
 class Rows(NamedTuple):
-    """The rows of a session, in the order of the columns of the schema."""
+    """In the order of the columns of the schema."""
 
     session: Row
     calls: list[Row]
@@ -292,7 +282,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(found: SessionEntry, repositories: Repositories) -> Rows:
-    """Read a session to its end, as it is now. One that cannot be read has only the row with the reason."""
+    """Read a session to its end. One that cannot be read has only the row with the reason."""
     try:
         with reading(found.path), closing(_opened(found)) as source:
             feed, activity = _read(source)
@@ -319,12 +309,12 @@ def rows_of(found: SessionEntry, repositories: Repositories) -> Rows:
 
 
 def _request_row(key: str, use: Use, tokens: Tokens) -> Row:
-    """Return the row of a request, or of all requests without an id that cost alike."""
+    """The row of a request, or of all requests without an id that cost alike."""
     return row_of((key, *tokens[:4], tokens.written, tokens.written_1h, *use))
 
 
 def path_of(found: SessionEntry) -> str:
-    """Return the path of a session as text. Bytes of a name that are not UTF-8 become `\\udcNN`."""
+    r"""Bytes of a name that are not UTF-8 become `\udcNN`."""
     return os.fspath(found.path).encode("utf-8", "backslashreplace").decode()
 
 
@@ -336,7 +326,7 @@ def _opened(found: SessionEntry) -> FileSource | StoreSource:
 
 
 def _read(source: FileSource | StoreSource) -> tuple[Feed, Activity]:
-    """Return a feed that has read a session without its texts, and the times of its lines."""
+    """Read a session without its texts."""
     feed = Feed(source.reader)
     feed.takes_agent_times = True
     feed.session.uses = Uses(by_request=True)

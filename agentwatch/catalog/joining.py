@@ -25,8 +25,6 @@ from agentwatch.catalog.tracked import Tracked
 
 
 class Candidates:
-    """The sessions of one agent that no other evidence joins to a process."""
-
     def __init__(self) -> None:
         self._all: list[tuple[int, Key]] = []
         self._of: defaultdict[str | None, list[tuple[int, Key]]] = defaultdict(list)
@@ -34,28 +32,26 @@ class Candidates:
         """The time since which the sessions of a folder may belong to some process."""
 
     def add(self, folder: str | None, changed_ms: int, key: Key) -> None:
-        """Add a session; its folder is None if it is not known."""
+        """`folder` is None if it is not known."""
         self._all.append((changed_ms, key))
         self._of[folder].append((changed_ms, key))
 
     def sort(self) -> None:
-        """Order the sessions by their last change."""
         for some in (self._all, *self._of.values()):
             some.sort()
 
     def since(self, folder: str | None, since: int) -> list[Key]:
-        """Return the sessions of a folder that have changed since a time, the newest last. Return none if the
-        folder of a session that may be one of them is not known."""
+        """The sessions of a folder that have changed since, the newest last. None of them if the folder of a
+        session that may be one of them is not known."""
         if folder is None or _after(self._of.get(None, []), since):
             return []
         return _after(self._of.get(folder, []), since)
 
     def may_be(self, folder: str | None, since: int) -> None:
-        """Note that each session of a folder that has changed since a time may belong to a process."""
+        """Each session of the folder that has changed since may belong to a process."""
         self._possible[folder] = min(since, self._possible.get(folder, since))
 
     def possible(self) -> Iterator[Key]:
-        """Yield the sessions that may belong to a process."""
         for folder, since in self._possible.items():
             yield from _after(self._all if folder is None else self._of.get(folder, []), since)
             yield from _after(self._of.get(None, []), since)
@@ -82,10 +78,10 @@ def session_joins(
     cwds: Mapping[Key, str],
     exact: Collection[str] = (),
 ) -> dict[Key, SessionJoin]:
-    """Return for each session whether its process runs, and which it is. A session that has ended is `DEAD`
-    with None. `UNKNOWN` is a session that some process may belong to. The process of a session that runs is
-    None if several may be it. `processes` is None if they are not known. `reported` are reports of agents;
-    their sessions need not be found yet. The agents in `exact` report for each session whether it is open."""
+    """Return for each session whether its process runs, and which it is. One that has ended is `DEAD` with
+    None, one that some process may belong to is `UNKNOWN`. The process of a session that runs is None if
+    several may be it. `processes` is None if they are not known. The sessions of `reported` need not be found
+    yet. The agents in `exact` report for each session whether it is open."""
     joins = _Joins(processes or {}, reported)
     left = [found for found in founds if not joins.by_evidence(found, cwds)]
     joins.add_said()
@@ -105,13 +101,11 @@ class _Joins:
         self._processes = processes
         self._reported = reported
         self._taken = {each.pid for each in reported.values() if each.life is Life.LIVE and each.agent != OWN}
-        """The processes whose session is known. One of our own recordings leaves its agent to the agent's
-        own session."""
+        """Those whose session is known. A recording leaves its agent to the agent's own session."""
         self._movable: dict[int, tuple[Key, int]] = {}
-        """The processes whose arguments name a session, which the user may have left since; the session, and
-        when it was last written."""
+        """By processes whose arguments name a session, which the user may have left; with its last write."""
         self._served: list[tuple[int, str, Key]] = []
-        """The sessions of daemons: when each was last loaded or written, its folder, and its key."""
+        """The sessions of daemons: when each was loaded or written, its folder, and its key."""
         self._by_file: dict[str, Process] = {}
         self._by_argument: dict[Key, Process] = {}
         for process in processes.values():
@@ -121,7 +115,7 @@ class _Joins:
                 self._by_argument[process.agent, named] = process
 
     def by_evidence(self, found: SessionEntry, cwds: Mapping[Key, str]) -> bool:
-        """Join a session by what is said about it, by an open file or by arguments; return whether it is."""
+        """By what is said about it, by an open file or by arguments; return whether it is joined."""
         key = found.key
         reported = self._reported.get(key)
         if reported is not None and (life := self._claimed(reported)) is not None:
@@ -204,7 +198,7 @@ class _Joins:
             self.found[key] = Life.LIVE, claiming[0] if len(claiming) == 1 else None
 
     def _is_alone(self, process: Process) -> bool:
-        """Return whether no other process of the agent may have written in the folder of a process."""
+        """Whether no other process of the agent may have written in the folder of a process."""
         return all(
             each is process or (not each.is_shared and each.cwd not in (None, process.cwd))
             for each in self._processes.values()
@@ -212,7 +206,7 @@ class _Joins:
         )
 
     def _take_newest(self, process: Process, keys: list[Key]) -> None:
-        """Join the newest of several sessions to the process that has probably written all of them."""
+        """Join the newest to the process that has probably written all of them."""
         *left, newest = keys
         self.found.update(
             dict.fromkeys(left, (Life.DEAD, Process(process.pid, 0, process.agent, is_guess=True)))
@@ -220,8 +214,7 @@ class _Joins:
         self.found[newest] = Life.LIVE, process._replace(is_guess=True)
 
     def _claimed(self, reported: StateReport) -> Life | None:
-        """Return what is claimed about a session's process; None if nothing is, or it is another process.
-        Without /proc, the start that `ps` shows is compared only here."""
+        """None without a claim, or for another process: without /proc, starts are compared only here."""
         process = self._processes.get(reported.pid or 0)
         if reported.life is Life.LIVE and process is not None and not process.began and reported.began:
             began_ms = started_ms(reported.began)
@@ -262,7 +255,7 @@ class _Joins:
 
 
 def least_changes(processes: Iterable[Process]) -> dict[str, int]:
-    """Return for each agent since when a session must have changed that its folder may join to a process."""
+    """Since when a session of each agent must have changed that its folder may join to a process."""
     least: dict[str, int] = {}
     for each in processes:
         since = 0 if _continues(each) else (each.began_ms or 0) - _TOLERANCE_MS
@@ -271,13 +264,12 @@ def least_changes(processes: Iterable[Process]) -> dict[str, int]:
 
 
 def _continues(process: Process) -> bool:
-    """Return whether a process continues the newest session of its folder, which it may not have written."""
+    """Whether it continues the newest session of its folder, which it may not have written."""
     return not look_of(process.agent).continues.isdisjoint(process.arguments)
 
 
 def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
-    """Return whether a window may show a session of a daemon. `recent_ms` is when the session was loaded or
-    written last."""
+    """`recent_ms` is when the session was loaded or written last."""
     if window.agent != key[0]:
         return False
     if key[1] in window.arguments:
@@ -293,9 +285,9 @@ def processes_without_session(
     lives: Mapping[Key, SessionJoin],
     cwds: Mapping[Key, str],
 ) -> dict[Key, StateReport]:
-    """Return what is known of the processes in a terminal that have written nothing yet, by made-up keys. Pi
-    writes the first line of a session when its first prompt is answered, and a window of Codex has no session
-    in its daemon before the first prompt."""
+    """The processes in a terminal that have written nothing yet, by made-up keys. Pi writes the first line
+    when its first prompt is answered, and a window of Codex has no session in its daemon before the first
+    prompt."""
     taken = {pid for _, each in lives.values() if each is not None for pid in (each.pid, each.viewer)}
     taken |= {each.pid for each in reported.values()}
     doubtful = {
@@ -318,22 +310,22 @@ def processes_without_session(
 
 
 def _cwd(found: SessionEntry, cwds: Mapping[Key, str]) -> str | None:
-    """Return the folder of a session, without a slash at the end; None if it is not known."""
+    """Without a slash at the end; None if it is not known."""
     cwd = found.metadata.cwd or cwds.get(found.key)
     return (cwd.rstrip("/") or "/") if cwd else None
 
 
 def changed_ms_of(found: SessionEntry, reported: StateReport | None) -> int:
-    """Return when a session was last written, or when a hook in it has reported, or when it was loaded."""
+    """When it was last written or loaded, or when a hook in it has reported."""
     changed = found.metadata.changed_ms
     times_ms = (0, 0) if reported is None else (reported.since_ms or 0, reported.began_ms or 0)
     return max(found.changed_ns // 10**6 if changed is None else changed, *times_ms)
 
 
 def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
-    """Return the time since which a session of a process must have changed. `is_exact` says whether its agent
-    says of each session whether it is open. `has_daemon` says whether another process of the agent serves
-    several sessions. Return None if no session without other evidence may belong to the process."""
+    """Since when a session of a process must have changed; None if none without other evidence may belong to
+    it. `is_exact`: its agent says of each session whether it is open. `has_daemon`: another process of the
+    agent serves several sessions."""
     since = (process.began_ms or 0) - _TOLERANCE_MS
     if is_exact and (process.is_shared or process.cwd is None or has_daemon):
         return None
@@ -350,16 +342,14 @@ _PRUNE_MS = 60_000
 
 
 class Joins:
-    """The sessions that may run, and their processes. Joining 1,000 sessions to 300 processes takes 5 ms.
-    Mostly only the children and the CPU time of processes have changed, which is noted without joining
-    again."""
+    """The sessions that may run, and their processes. Joining 1,000 sessions to 300 processes takes 5 ms;
+    that only their children and CPU time have changed, as mostly, is noted without joining again."""
 
     def __init__(
         self, processes: Processes, registries: Registries, folders: Iterable[SessionFolder] = ()
     ) -> None:
         self._folders = [(each.agent, Path(each.path)) for each in folders]
         self.is_due = True
-        """Whether the sessions must be joined again."""
         self._processes = processes
         self._registries = registries
         self._sessions: dict[Key, Tracked] = {}
@@ -374,11 +364,11 @@ class Joins:
 
     @property
     def processes(self) -> Mapping[int, Process] | None:
-        """The processes of the agents by their id; None if they are not known."""
+        """By their id; None if they are not known."""
         return self._processes.agents if self._processes.is_known else None
 
     def add(self, key: Key, session: Tracked, now_ms: int) -> None:
-        """Add a session, if it may run; otherwise it has ended. A subagent has the process of its session."""
+        """A session that cannot run has ended. A subagent has the process of its session."""
         if session.found.parent is not None:
             self._subagents.add(key)
             return
@@ -389,12 +379,11 @@ class Joins:
             session.join(Life.DEAD, None)
 
     def forget(self, key: Key) -> None:
-        """Remove a session that no longer exists."""
         self.is_due = self._sessions.pop(key, None) is not None or self.is_due
         self._subagents.discard(key)
 
     def read_processes(self, now_ms: int) -> None:
-        """Read the processes. The sessions are due again if what they are joined by has changed."""
+        """The sessions are due again if what they are joined by has changed."""
         self._processes.refresh(now_ms / 1000)
         agents = self._processes.agents
         identities: dict[int, tuple[object, ...]] = {
@@ -405,18 +394,18 @@ class Joins:
             self.is_due, self._identities, self._least = True, identities, least_changes(agents.values())
 
     def continues(self, agent: str) -> bool:
-        """Return whether a process continues the newest session of its folder, whichever that is."""
+        """Whether a process continues the newest session of its folder, whichever that is."""
         return self._least.get(agent) == 0
 
     def depends_on_folder(self, session: Tracked) -> bool:
-        """Return whether a process may be joined by the folder of a session."""
+        """Whether a process may be joined by the session's folder."""
         if session.life is not Life.DEAD:
             return True
         least = self._least.get(session.found.agent)
         return least is not None and changed_ms_of(session.found, session.reported) >= least
 
     def changed(self, live: Iterable[Key]) -> dict[Key, SessionJoin]:
-        """Return the sessions of which only the process has changed: its children, or its CPU time."""
+        """The sessions of which only the process has changed: its children, or its CPU time."""
         agents = self._processes.agents
         found: dict[Key, SessionJoin] = {}
         for key in live:
@@ -430,7 +419,6 @@ class Joins:
         return found
 
     def join_all(self, now_ms: int) -> Mapping[Key, SessionJoin]:
-        """Join all sessions again, and return whether each of them runs."""
         self.is_due = False
         if not 0 <= now_ms - self._pruned_ms < _PRUNE_MS:
             self._pruned_ms = now_ms

@@ -30,7 +30,7 @@ _MOST_BYTES = 1 << 20
 
 
 def cost_of(row: Row) -> float | None:
-    """Return the estimated cost of a session; None if the agent reports a cost, or nothing was counted."""
+    """None if the agent reports a cost, or nothing was counted."""
     if not row.uses or row.cost_usd is not None:
         return None
     _kept()
@@ -38,7 +38,6 @@ def cost_of(row: Row) -> float | None:
 
 
 def keep() -> None:
-    """Keep the prices that were found, if some are new."""
     found = {use: price for use, price in prices.looked_up.items() if use.at_ms is not None}
     if not found.keys() - _kept():
         return

@@ -23,7 +23,7 @@ _MOST_WINDOWS = 4
 _LENGTHS = {"h": "h", "m": "min", "d": "d"}
 
 Limits = Mapping[str, Sequence[Reported]]
-"""The windows by the short name of the agent."""
+"""By the short name of the agent."""
 
 
 class NewestLimits:
@@ -33,7 +33,6 @@ class NewestLimits:
         self._known: dict[str, dict[str, Reported]] = {}
 
     def update(self, rows: Iterable[Row]) -> None:
-        """Take the reports of sessions that are new or have changed."""
         for row in rows:
             if not row.limits or row.host or not row.agent:
                 continue
@@ -47,7 +46,7 @@ class NewestLimits:
                     windows[window.name] = window
 
     def shown(self, now_ms: int) -> Limits:
-        """Return the windows that are not over, and whose report is fresh."""
+        """The windows that are not over, and whose report is fresh."""
         since_ms = now_ms - FRESH_MS
         fresh = {
             agent: [
@@ -61,14 +60,13 @@ class NewestLimits:
 
 
 def limits_words(limits: Limits, now_ms: int) -> SafeText:
-    """Return the limits of all agents in one line. Example:
-    `claude 5 h 62 % · week 87 % · resets 14:00 · 3 min ago, codex 5 h 7 % · resets 15:30`."""
+    """`claude 5 h 62 % · week 87 % · resets 14:00 · 3 min ago, codex 5 h 7 % · resets 15:30`."""
     return SafeText(", ".join(_words(agent, windows, now_ms) for agent, windows in limits.items()))
 
 
 def forms(limits: Limits, now_ms: int) -> list[SafeText]:
-    """Return the limits in words, the longest form first. The other agents give way first, then the reset,
-    then the windows that are less full; at last the age, if the report is younger than 10 minutes."""
+    """The longest form first. The other agents give way first, then the reset, then the windows that are less
+    full; at last the age, if the report is younger than 10 minutes."""
     if not limits:
         return []
     agent = max(limits, key=lambda each: max(map(_used, limits[each])))
@@ -83,7 +81,6 @@ def forms(limits: Limits, now_ms: int) -> list[SafeText]:
 
 
 def is_scarce(limits: Limits) -> bool:
-    """Return whether little is left of a window."""
     return any(_used(each) >= _SCARCE for windows in limits.values() for each in windows)
 
 
@@ -108,7 +105,7 @@ def _shares(agent: str, windows: Sequence[Reported]) -> str:
 
 
 def _label(name: str) -> str:
-    """Return a window in words: `5 h`, `week`, `week opus`."""
+    """`5 h`, `week`, `week opus`."""
     length, _, model = name.partition(" ")
     words = "week" if length == "7d" else f"{length[:-1]} {_LENGTHS.get(length[-1:], '')}"
     return safe_line(f"{words} {model}").strip()

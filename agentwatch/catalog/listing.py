@@ -1,7 +1,5 @@
-"""The list of sessions: it takes rows as they change, and keeps the lines in a stable order.
-
-A session changes its place only when its group changes. A request filters, searches and sorts; hidden and
-folded sessions have no line of their own.
+"""The list of sessions: it takes rows as they change, and keeps the lines in a stable order. A session
+changes its place only when its group changes; hidden and folded ones have no line of their own.
 """
 
 from __future__ import annotations
@@ -28,14 +26,12 @@ FoldId = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The heading of a group."""
-
     group: Group
     count: int
-    """The number of the sessions below it that are not hidden; folded ones are counted, subagents are not.
-    Below a day, the number of those that count as ended in all views."""
+    """The sessions below it that are not hidden, folded ones too, without subagents. Below a day, those that
+    count as ended in all views."""
     day_ms: int | None = None
-    """The midnight with which the day of sessions that have ended began; None for other groups."""
+    """The midnight of the day of sessions that have ended; None for other groups."""
     is_folds: bool = False
     """Whether the folds of ended sessions follow. They do not belong to a day."""
     others: int = 0
@@ -43,17 +39,14 @@ class Heading:
 
 
 class RowLine(NamedTuple):
-    """A session."""
-
     row: Row
     depth: int = 0
-    """How far it is indented: 1 below a line that can be folded. A repository is a heading."""
+    """1 below a line that can be folded. A repository is a heading."""
     is_open: bool = False
-    """Whether its subagents are shown below it."""
 
     @property
     def fold(self) -> FoldId:
-        """Return what is folded in this line: the subagents of the session."""
+        """The subagents of the session."""
         return ("subagents", *self.row.key)
 
 
@@ -61,7 +54,7 @@ class FoldLine(NamedTuple):
     """Several sessions, which are shown below it if it is open."""
 
     words: str
-    """The folded sessions: `3 one-liners in api`. It is foreign text."""
+    """`3 one-liners in api`: foreign text."""
     keys: tuple[Key, ...]
     is_open: bool
     fold: FoldId
@@ -77,11 +70,10 @@ _MOST_FOLDS = 10_000
 
 
 class Place(NamedTuple):
-    """Where a session is. A higher time is nearer to the top; the key makes the order complete."""
+    """A higher time is nearer to the top; the key makes the order complete."""
 
     group: Group
     at_ms: int
-    """The time by which it is placed in its group."""
     first_ms: int
     """The time by which it is placed where groups do not count."""
     is_guessed: bool = False
@@ -89,19 +81,16 @@ class Place(NamedTuple):
 
 
 class Order:
-    """The places of all sessions and folds."""
-
     def __init__(self) -> None:
         self._places: dict[Key, Place] = {}
         self._vanished: dict[Key, None] = {}
         self._folds: dict[FoldId, int] = {}
 
     def place(self, rows: Iterable[Row], now_ms: int) -> None:
-        """Give new sessions, and those whose group has changed, their places. A session that is new in the
-        list is placed by its last line, so that older ones that are found later come below. So is one that
-        had ended: its process may only have been found late. Any other one that changes its group goes to the
-        top of the new one. One that has ended moves only to the day of its end. The time of a file is that of
-        its last copy, so a session whose lines were not read keeps its place only until they are."""
+        """Give new sessions, and those whose group has changed, their places. One that is new, or had ended
+        (its process may be found late), is placed by its last line; any other that changes its group goes to
+        the top of the new one. One that has ended moves only to the day of its end. The time of a file is
+        that of its last copy, so a session whose lines were not read keeps its place only until they are."""
         for row in rows:
             self._vanished.pop(row.key, None)
             old = self._places.get(row.key)
@@ -128,21 +117,21 @@ class Order:
             del self._vanished[oldest], self._places[oldest]
 
     def before(self, rows: Iterable[Row]) -> list[int]:
-        """Return the negative of the time by which each session is placed in its group."""
+        """The negative of the time by which each session is placed in its group."""
         places = self._places
         return [-places[row.key].at_ms for row in rows]
 
     def in_group(self, row: Row) -> tuple[int, int, Key]:
-        """Return the sort key of a session within its group; the highest one is at the top."""
+        """The sort key within the group; the highest one is at the top."""
         place = self._places[row.key]
         return place.at_ms, place.first_ms, row.key
 
     def at_first(self, row: Row) -> tuple[int, Key]:
-        """Return the sort key of a session where groups do not count; it never changes."""
+        """The sort key where groups do not count; it never changes."""
         return self._places[row.key].first_ms, row.key
 
     def of_fold(self, fold: FoldId, rows: Iterable[Row]) -> tuple[int, FoldId]:
-        """Return the sort key of a fold, which is given when it is first seen and never changes."""
+        """The sort key of a fold, which is given when it is first seen and never changes."""
         if fold not in self._folds:
             self._folds[fold] = max(self._places[row.key].first_ms for row in rows)
             if len(self._folds) > _MOST_FOLDS:
@@ -155,20 +144,15 @@ def _day_ms(row: Row) -> int:
 
 
 class Sort(StrEnum):
-    """The order of the list."""
-
     STATE = "state"
-    """In groups: what needs the user first."""
+    """What needs the user first."""
     AGE = "age"
     """By the time at which a session began, the newest first."""
     REPOSITORY = "repository"
 
 
 class Request(NamedTuple):
-    """Which sessions are shown, and in which order."""
-
     filter: str = ""
-    """The words of the filter: a rule about rows."""
     sort: Sort = Sort.STATE
     shows_hidden: bool = False
     search: str = ""
@@ -176,7 +160,7 @@ class Request(NamedTuple):
 
 
 def row_search(text: str) -> Matches | None:
-    """Return a predicate for the words of a search in titles and prompts; None if there are no words."""
+    """None if there are no words."""
     words = text.lower().split()
 
     def matches(row: Row) -> bool:
@@ -194,7 +178,7 @@ NO_REPO = "no folder"
 
 class Arrangement:
     """One pass over the sessions that are shown. `toggled` says whether a fold is open; repositories with
-    sessions that run are added. Without `folds`, no session is folded: a search shows each hit."""
+    sessions that run are added. Without `folds`, as in a search, no session is folded."""
 
     def __init__(
         self, rows: Mapping[Key, Row], order: Order, toggled: dict[FoldId, bool], *, folds: bool = True
@@ -210,7 +194,6 @@ class Arrangement:
                 self._below.setdefault(top.key, []).append(row)
 
     def lines(self, sort: Sort) -> list[Line]:
-        """Return the lines in an order."""
         if sort is Sort.STATE:
             return list(self._by_state())
         if sort is Sort.REPOSITORY:
@@ -247,7 +230,7 @@ class Arrangement:
                 yield from self._fold(fold, words, inside, 0, self._toggled.get(fold, False))
 
     def _by_day(self, rows: Sequence[Row]) -> Iterator[Line]:
-        """Yield sessions that have ended, in their order, below the days by which they are placed."""
+        """Yield sessions that have ended below the days by which they are placed."""
         before = self._order.before(rows)
         begin = 0
         while begin < len(rows):
@@ -259,7 +242,7 @@ class Arrangement:
             begin = end
 
     def _one_liners(self, group: Group, rows: Sequence[Row]) -> Mapping[FoldId, Sequence[Row]]:
-        """Return the one-liners of each folder; one that is alone in its folder has a row."""
+        """One that is alone in its folder has a row."""
         folds: dict[FoldId, list[Row]] = {}
         for row in rows:
             if row.is_one_liner:
@@ -283,7 +266,7 @@ class Arrangement:
                 yield from self._worktrees(fold, rows)
 
     def _worktrees(self, repo: FoldId, rows: Sequence[Row]) -> Iterator[Line]:
-        """Yield the sessions of a repository; two or more of another worktree are folded below them."""
+        """Two or more of another worktree are folded below those of the main one."""
         worktrees: dict[FoldId, list[Row]] = {}
         for row in rows:
             if row.worktree:
@@ -306,8 +289,7 @@ class Arrangement:
         return sorted(folds, key=lambda fold: self._order.of_fold(fold, folds[fold]), reverse=True)
 
     def _shows(self, fold: FoldId, rows: Sequence[Row]) -> bool:
-        """Return whether a repository or a worktree is open: as the user has left it, or else closed until
-        one of its sessions runs. It stays open when the session has ended."""
+        """As the user has left it, or else closed until one of its sessions runs, and open from then on."""
         if fold not in self._toggled and any(row.status.state in LIVE for row in rows):
             self._toggled[fold] = True
         return self._toggled.get(fold, False)
@@ -326,7 +308,7 @@ class Arrangement:
 
 
 def _counted(name: str, rows: Sequence[Row]) -> str:
-    """Return the name of a repository or worktree with its counts: `api · 1 needs you · 3 ended`."""
+    """`api · 1 needs you · 3 ended`."""
     counts = dict.fromkeys(Group, 0)
     for row in rows:
         counts[row.group] += 1
@@ -334,8 +316,8 @@ def _counted(name: str, rows: Sequence[Row]) -> str:
 
 
 class Listing:
-    """The lines of the list. A row moves only when its group changes. An update in which no row that is shown
-    moves, appears or vanishes costs no more than the rows that have changed."""
+    """A row moves only when its group changes. An update in which no row that is shown moves, appears or
+    vanishes costs no more than the rows that have changed."""
 
     def __init__(self) -> None:
         self._rows: dict[Key, Row] = {}
@@ -353,16 +335,14 @@ class Listing:
         """The sessions that are named as parents, listed or not."""
         self._now_ms = 0
         self._expires_ms: int | None = None
-        """The time after which the next session is to be hidden."""
 
     @property
     def lines(self) -> Sequence[Line]:
-        """The lines, from the top. An update may replace lines in it, or replace it."""
+        """From the top. An update may replace lines in it, or replace it."""
         return self._lines
 
     @property
     def sort(self) -> Sort:
-        """The order of the lines."""
         return self._request.sort
 
     @property
@@ -372,18 +352,16 @@ class Listing:
 
     @property
     def hidden_count(self) -> int:
-        """The number of sessions that are hidden because they are old or archived, without subagents. With a
-        filter, only those that match it are counted: as many as `shows_hidden` would add."""
+        """Old and archived sessions, not subagents; with a filter, as many as `shows_hidden` would add."""
         return self._hidden
 
     @property
     def filtered_count(self) -> int:
-        """The number of sessions and subagents that do not match the filter or the search."""
+        """Sessions and subagents that do not match the filter or the search."""
         return self._filtered
 
     def update(self, rows: Iterable[Row], now_ms: int) -> bool:
-        """Take all sessions of the machine; those that are not among them have vanished. Return as
-        `change`."""
+        """Take all sessions of the machine; the others have vanished. Return as `change`."""
         known, changed, kept = self._rows, [], 0
         rows = tuple(rows)
         for row in rows:
@@ -397,8 +375,7 @@ class Listing:
         return self.change(changed, [key for key in known if key not in present], now_ms)
 
     def change(self, rows: Iterable[Row], vanished: Iterable[Key], now_ms: int) -> bool:
-        """Take new and changed sessions, and remove those that have vanished. Return whether the lines were
-        made again; otherwise only their rows may have changed."""
+        """Return whether the lines were made again; otherwise only their rows may have changed."""
         self._now_ms = now_ms
         rows = list(rows)
         self._order.place(rows, now_ms)
@@ -434,13 +411,11 @@ class Listing:
         return is_rebuilt
 
     def request(self, wanted: Request) -> None:
-        """Show what the user wants to see."""
         self._request = wanted
         self._filter, self._search = row_filter(wanted.filter), row_search(wanted.search)
         self._build()
 
     def toggle(self, line: RowLine | FoldLine) -> None:
-        """Open or close a line: the subagents of a session, the sessions of a fold."""
         self._toggled[line.fold] = not line.is_open
         self._build()
 
@@ -471,7 +446,7 @@ class Listing:
         self._at = {line.row.key: at for at, line in enumerate(self._lines) if isinstance(line, RowLine)}
 
     def _is_apart(self, row: Row) -> bool:
-        """Return whether a new session is hidden and changes no line: of 100,000 sessions most are old."""
+        """Whether a new session is hidden and changes no line: of 100,000 sessions most are old."""
         is_alone = row.parent is None and row.key not in self._parents
         shows_hidden = self._request.shows_hidden or self._search is not None
         return is_alone and not shows_hidden and is_hidden(row, self._now_ms) and self._matches(row)
@@ -480,7 +455,7 @@ class Listing:
         return (self._filter is None or self._filter(row)) and (self._search is None or self._search(row))
 
     def _bearings(self, row: Row) -> tuple[object, ...]:
-        """Return what the place of a session depends on; while it is equal, the lines stay as they are."""
+        """What the place of a session depends on: while it is equal, the lines stay as they are."""
         began_ms = row.began_ms if self._request.sort is Sort.AGE else None
         return (
             row.group,

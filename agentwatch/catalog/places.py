@@ -1,7 +1,5 @@
-"""All sessions of all agents on this machine, found in their folders and kept up to date.
-
-Most sessions are one file, but a session may have two forms, or be described in another file. Files that
-cannot be read become notes for the user; all other sessions are listed.
+"""All sessions of all agents on this machine, found in their folders and kept up to date. Files that cannot
+be read become notes; all other sessions are listed.
 """
 
 from __future__ import annotations
@@ -118,16 +116,12 @@ document is not written any more once its session continues in lines, and neithe
 
 
 class Changes(NamedTuple):
-    """What has changed on disk."""
-
     found: list[SessionEntry]
     """The sessions that are new or have changed, newest first."""
     vanished: list[Key]
 
 
 class Candidate(NamedTuple):
-    """A place where a session lies."""
-
     found: SessionEntry
     folder: Folder
     owner: str
@@ -135,20 +129,18 @@ class Candidate(NamedTuple):
 
 
 class Candidates:
-    """All places of all sessions, and what was last reported of each session."""
-
     def __init__(self) -> None:
         self._of: dict[Key, tuple[Candidate, ...]] = {}
         self._reported: dict[Key, SessionEntry] = {}
 
     def of(self, key: Key) -> tuple[Candidate, ...]:
-        """Return the places of a session; none if it is not known."""
+        """None if the session is not known."""
         return self._of.get(key, ())
 
     def replace(
         self, folder: Folder, owner: str, old: Sequence[SessionEntry], new: Sequence[SessionEntry]
     ) -> set[Key]:
-        """Replace what was found in a file, and return the sessions that may have changed by it."""
+        """Replace what was found in a file; return the sessions that may have changed by it."""
         touched = set()
         kept = {id(found) for found in new}
         for found in old:
@@ -167,7 +159,6 @@ class Candidates:
         return touched
 
     def changes(self, touched: Iterable[Key]) -> Changes:
-        """Return how sessions differ from what was last reported of them."""
         found: list[SessionEntry] = []
         vanished: list[Key] = []
         for key in touched:
@@ -184,7 +175,7 @@ class Candidates:
 
 
 def _joined(founds: list[SessionEntry]) -> SessionEntry:
-    """Return one session from all its files: the best address, with the facts of all of them."""
+    """The best address of all files, with the facts of all of them."""
     if len(founds) == 1:
         return founds[0]
     best, *rest = sorted(founds, key=_worth, reverse=True)
@@ -202,7 +193,7 @@ def _worth(found: SessionEntry) -> tuple[bool, int, int]:
 
 
 def _filled(known: Metadata, other: Metadata) -> Metadata:
-    """Return metadata, with what is unknown in it taken from another place."""
+    """What is unknown in the first is taken from the other."""
     return Metadata(
         title=known.title or other.title,
         is_users_title=(known if known.title else other).is_users_title,
@@ -221,16 +212,13 @@ _MOST_ENTRIES = 100_000
 
 
 class Entries(NamedTuple):
-    """The entries of a folder that matter."""
-
     files: dict[str, Stamp]
     folders: dict[str, Kind]
 
 
 def entries_of(folder: Folder, uid: int) -> Entries:
-    """Return the entries that matter: regular files and folders, no links. A name with a character that
-    cannot be printed is left out: no agent writes one, and it could be neither shown nor typed. Files of
-    another user are left out. Raise `OSError` if the folder cannot be read."""
+    """The regular files and folders of the user, no links. A name with a character that cannot be printed is
+    left out: no agent writes one, and it could be neither shown nor typed. Raise `OSError`."""
     files: dict[str, Stamp] = {}
     folders: dict[str, Kind] = {}
     owner, below = folder.kind.owner, folder.kind.below
@@ -248,7 +236,7 @@ def entries_of(folder: Folder, uid: int) -> Entries:
 
 
 def own_folder(path: str, uid: int) -> int | None:
-    """Return the modification time of the user's own folder, in ns; None if it is not such a folder."""
+    """Its modification time in ns; None if it is not such a folder."""
     try:
         status = os.lstat(path)
     except (OSError, ValueError):
@@ -262,13 +250,12 @@ _EXPECTED = (errno.ENOENT, errno.ENOTDIR, errno.ENOTSUP)
 
 
 def is_problem(error: OSError, *, is_known: bool) -> bool:
-    """Return whether the user should know that a file cannot be read. A file that `is_known` was read before:
-    if an agent writes it now, it is read again soon."""
+    """Whether the user should know. A file that `is_known`, if an agent writes it now, is read again soon."""
     return error.errno not in _EXPECTED and not (is_known and error.errno == errno.EBUSY)
 
 
 def notes_of(problems: Iterable[OSError]) -> tuple[SafeText, ...]:
-    """Return a line for each file that cannot be read; the lines after the tenth are one that counts them."""
+    """A line for each file that cannot be read; those after the tenth are counted in one."""
     faults = {f"{each.filename}": each for each in problems}
     lines = [f"{cannot_open(Path(name), error)}" for name, error in sorted(faults.items())]
     if len(lines) > _MOST_NAMED:
@@ -288,39 +275,36 @@ _UNKNOWN_NS = -1
 _PART = 500
 """The sessions of a folder that are read at once, which takes 10 ms."""
 _Pending = tuple[bool, int, int, int, Folder]
-"""A folder that waits for its scan: what orders it, its modification time, and itself."""
+"""What orders it, its modification time, and itself."""
 
 
 class Tree:
-    """All folders that are known. It reads them, and records in the candidates what was found there. `roots`
-    returns the folders to begin with, which may not exist. Creating it reads nothing."""
+    """All folders that are known. It notes in the candidates what it finds there. `roots` returns the folders
+    to begin with, which may not exist. Creating it reads nothing."""
 
     def __init__(self, roots: Callable[[], Roots], candidates: Candidates, uid: int) -> None:
         self.problems: dict[str, OSError] = {}
-        """Why a file could not be read when that was tried last, by its path."""
         self._new_roots = roots
         self._candidates = candidates
         self._uid = uid
         self._roots: Roots = {}
         self._known: dict[str, Folder] = {}
-        """The folders below the roots, by their paths."""
         self._queue: deque[Folder] = deque()
-        """All folders, in the order in which they are due for a full scan."""
+        """In the order in which they are due for a full scan."""
         self._polled: dict[int, float] = {}
-        """When each folder of databases was read last, by its identity: a monotonic time in seconds."""
+        """By the identity of a folder of databases: a monotonic time in seconds."""
         self._order = count()
 
     def find_roots(self) -> list[Folder]:
-        """Return the roots that were not there before, such as those that a link leads to since then."""
+        """The roots that were not there before, such as those that a link leads to since then."""
         new = {key: folder for key, folder in self._new_roots().items() if key not in self._roots}
         self._roots |= new
         self._queue.extend(new.values())
         return list(new.values())
 
     def explore(self, folders: Iterable[Folder], first: Container[str] = ()) -> Iterator[set[Key]]:
-        """Scan folders and all folders that are new in them, those that were changed last first. The folders
-        in `first` come before all others. Yield the sessions that may have changed, after each folder with
-        sessions."""
+        """Scan folders and all that are new in them, those changed last first, but `first` before all others.
+        Yield the sessions that may have changed after each folder."""
         pending: list[_Pending] = []
         for folder in folders:
             yield from self._enter(folder, pending, first)
@@ -330,7 +314,7 @@ class Tree:
                 yield from self._enter(each, pending, first)
 
     def changed(self) -> Iterator[set[Key]]:
-        """Scan the folders whose modification time has changed; databases are compared themselves."""
+        """Scan folders whose modification time has changed; databases are compared themselves."""
         now_ns = wall_ns()
         for folder in [*self._roots.values(), *self._known.values()]:
             known_ns = folder.changed_ns
@@ -345,8 +329,8 @@ class Tree:
                 yield self.poll(folder)
 
     def due(self, now: float, share: float) -> Iterator[set[Key]]:
-        """Scan the folders that were not scanned for a minute. `now` is in seconds of the caller's clock. At
-        most `share` of all folders is scanned, so that they do not all come at once."""
+        """Scan folders that were not scanned for a minute, at most `share` of all, so that they do not all
+        come at once. `now` is in seconds of the caller's clock."""
         for _ in range(int(len(self._queue) * share) + 1):
             if not self._queue or now - self._queue[0].passed_at < FULL_PASS_S:
                 return
@@ -366,7 +350,6 @@ class Tree:
         return set().union(*self._take(folder, {name: stamp for name, stamp in stamps if stamp is not None}))
 
     def restat(self, candidate: Candidate) -> set[Key]:
-        """Compare the files of one session."""
         folder, owner = candidate.folder, candidate.owner
         if folder.kind.is_polled:
             return self.poll(folder)
@@ -385,7 +368,7 @@ class Tree:
         return self._read(folder, owner, changed)
 
     def _enter(self, folder: Folder, pending: list[_Pending], first: Container[str]) -> Iterator[set[Key]]:
-        """Put a folder with sessions among those that wait for a scan; scan a folder of folders at once."""
+        """Put a folder with sessions among those that wait; scan a folder of folders at once."""
         waiting = [folder]
         while waiting:
             each = waiting.pop()
@@ -398,7 +381,7 @@ class Tree:
                 waiting += yield from self._scan(each, changed_ns)
 
     def _scan(self, folder: Folder, changed_ns: int) -> Generator[set[Key], None, list[Folder]]:
-        """Scan a folder; yield the sessions that may have changed, return the folders that are new in it."""
+        """Yield the sessions that may have changed, return the folders that are new in it."""
         try:
             entries = entries_of(folder, self._uid)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -426,8 +409,7 @@ class Tree:
         return new
 
     def _take(self, folder: Folder, files: dict[str, Stamp]) -> Iterator[set[Key]]:
-        """Replace the files of a folder; yield the sessions that may have changed, newest first, in parts. A
-        folder of 100,000 sessions takes 2 s, and its newest ones are to be shown before."""
+        """Yield the sessions that may have changed, newest first, in parts: a folder of 100,000 takes 2 s."""
         before, folder.files = folder.files, files
         if files == before:
             return
@@ -441,8 +423,7 @@ class Tree:
             yield set().union(*(self._read(folder, owner, names) for owner, names in part))
 
     def _read(self, folder: Folder, owner: str, changed: list[str]) -> set[Key]:
-        """Read what is known of the sessions in a file, and return those that may have changed. A file that
-        cannot be read keeps its last known state."""
+        """Return the sessions that may have changed. A file that cannot be read keeps its last state."""
         previous = folder.founds.get(owner, ())
         spot = Spot(folder, owner, previous, changed)
         path = spot.path
@@ -479,7 +460,6 @@ class Tree:
 
 
 def _changed_ns(stamp: Stamp | None) -> int:
-    """0 for a file that does not exist."""
     return 0 if stamp is None else stamp.changed_ns
 
 
@@ -505,21 +485,18 @@ _BATCH_S = 0.02
 
 
 class Places:
-    """Finds sessions. One thread uses it. Files of other users than `uid` are left out. Creating it reads
-    nothing."""
+    """One thread uses it. Files of other users than `uid` are left out. Creating it reads nothing."""
 
     def __init__(self, environ: Mapping[str, str], home: Path, uid: int) -> None:
         self._candidates = Candidates()
         self._tree = Tree(Layouts(environ, home).roots, self._candidates, uid)
         self.problems: Mapping[str, OSError] = self._tree.problems
-        """Why a file cannot be read, by its path."""
         self._passed_at = -math.inf
-        """The time of the last pass over the folders, in seconds of the caller's clock."""
+        """In seconds of the caller's clock."""
         self._roots_at = -math.inf
 
     def first(self) -> Iterator[list[SessionEntry]]:
-        """Find all sessions, and yield them in batches: first those of folders that changed last. A session
-        is yielded again if more was found about it."""
+        """Yield all sessions in batches, last changed folders first; one again if more was found of it."""
         touched: set[Key] = set()
         yielded_at = -math.inf
         roots = self._tree.find_roots()
@@ -534,8 +511,8 @@ class Places:
             yield self._candidates.changes(touched).found
 
     def refresh(self, now: float) -> Changes:
-        """Look again at what is due: the folders every 2 s, and all files within a minute. `now` is in
-        seconds of a clock that does not go back. Return what has changed since the last report."""
+        """Look at what is due: folders every 2 s, all files within a minute. `now` is in seconds of a clock
+        that is never set back. Return what has changed since the last report."""
         passed_s = now - self._passed_at
         if passed_s < PASS_S:
             return Changes([], [])

@@ -24,13 +24,12 @@ _RUNNERS = frozenset({"run", "x"})
 _WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"})
 """The options of Node.js whose value is the next argument."""
 _CODE = frozenset({"-c", "-e", "-m", "-p", "--eval", "--print"})
-"""The options that run code or a module, not a script."""
 _NO_SESSION = frozenset(
     {"agents", "auth", "completion", "config", "doctor", "export", "extensions", "import", "install"}
     | {"login", "logout", "mcp", "models", "plugin", "plugins", "setup-token", "stats", "uninstall", "update"}
     | {"upgrade", "--help", "-h", "--version", "-v", "--ripgrep"}
 )
-"""The first arguments of processes of an agent that have no session, because they manage something."""
+"""The first arguments of processes that have no session, because they manage something."""
 _SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id"})
 _FORKS = frozenset({"--fork-session", "fork"})
 _LEAST_ID = 8
@@ -38,8 +37,6 @@ _LEAST_ID = 8
 
 
 class Command(NamedTuple):
-    """The command line of an agent."""
-
     agent: str
     rest: tuple[str, ...]
     """The arguments after the program or script."""
@@ -48,12 +45,11 @@ class Command(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether the process serves several sessions."""
         return any(word in self.rest for word in look_of(self.agent).servers)
 
     @property
     def has_one_prompt(self) -> bool | None:
-        """Whether it answers one prompt, and ends; None if its arguments do not say so."""
+        """None if its arguments do not say so."""
         words, look = {word.partition("=")[0] for word in self.rest}, look_of(self.agent)
         if self.is_shared or not look.several_prompts.isdisjoint(words):
             return False
@@ -61,7 +57,6 @@ class Command(NamedTuple):
 
     @property
     def folder(self) -> str | None:
-        """The folder that the arguments name for the session; None without one."""
         for option in look_of(self.agent).folder_options:
             for word, value in zip(self.rest, self.rest[1:], strict=False):
                 if word == option:
@@ -73,7 +68,7 @@ class Command(NamedTuple):
 
 
 def command_of(arguments: Sequence[str]) -> Command | None:
-    """Return the command of an agent; None for any other program. The first of `arguments` is the program."""
+    """None for any other program. The first of `arguments` is the program."""
     if len(arguments) == 1 and " " in arguments[0]:
         arguments = arguments[0].split()  # a program that has set its title: `npm exec @google/gemini-cli`
     if not arguments:
@@ -95,7 +90,7 @@ def command_of(arguments: Sequence[str]) -> Command | None:
 
 
 def session_in(agent: str, arguments: Sequence[str]) -> str | None:
-    """Return the id or the path of the session that arguments resume; None if they name no session."""
+    """The id or the path of the session that arguments resume; None if they name none."""
     if not _FORKS.isdisjoint(arguments):
         return None
     for word, following in zip(arguments, (*arguments[1:], ""), strict=False):
@@ -116,7 +111,7 @@ def _command(agent: str, rest: Sequence[str], *, is_script: bool) -> Command | N
 
 
 def _script(arguments: Sequence[str]) -> int | None:
-    """Return the place of the script that an interpreter runs; None if it runs none."""
+    """The place of the script that an interpreter runs; None if it runs none."""
     skips = False
     for place, word in enumerate(arguments[1:], 1):
         if skips or word in _RUNNERS:
@@ -150,14 +145,13 @@ def _packaged(path: str) -> str | None:
 
 
 def look_of(agent: str) -> Look:
-    """Return how the processes of an agent look, by its short name."""
     return _looks().of.get(agent, _UNKNOWN)
 
 
 class _Looks(NamedTuple):
     of: dict[str, Look]
     names: dict[str, str]
-    """The short name of the agent by the name of its program."""
+    """By the name of its program."""
     shared_names: frozenset[str]
     packages: tuple[tuple[str, str], ...]
     releases: tuple[tuple[str, str], ...]
@@ -179,7 +173,6 @@ def _looks() -> _Looks:
 # tens of seconds. Nothing waits for them.
 
 _SECONDS = 2.0
-"""The time between two runs."""
 _PS_LIMIT_SECONDS = 5.0
 _LSOF_LIMIT_SECONDS = 10.0
 _LSOF_PAUSE_SECONDS = 60.0
@@ -188,19 +181,16 @@ _MOST_OUTPUT = 1 << 20
 _MOST_ARGUMENTS = 64
 _MOST_ARGUMENT = 300
 _MOST_PIDS = 100
-"""The number of processes whose folder is looked up at once."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC"}
 
 
 class Listed(NamedTuple):
-    """A process as `ps` shows it."""
-
     pid: int
     parent: int
     began_ms: int
     arguments: tuple[str, ...]
-    """The command line, split at blanks."""
+    """Split at blanks."""
 
 
 class ProcessTable:
@@ -215,11 +205,9 @@ class ProcessTable:
         self.is_known = False
         """Whether `ps` has shown the processes once."""
         self.cwds: dict[int, str] = {}
-        """The working directories of the processes that were asked for."""
 
     def refresh(self, now: float, wanted: Sequence[int]) -> None:
-        """Start the next run if it is due and the last one has ended. `now` is in seconds. `wanted` are the
-        processes whose working directory is needed."""
+        """Start the next run if it is due and the last has ended. `wanted` get their folders looked up."""
         if now < self._due or (self._thread is not None and self._thread.is_alive()):
             return
         self._due = now + _SECONDS
@@ -246,8 +234,7 @@ class ProcessTable:
 
 
 def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
-    """Return the processes that `ps` shows, by their id; None if there are none, or it takes longer than 5 s.
-    `selection` are options of `ps`: `-U 501`, `-p 1234`."""
+    """Those that `ps` shows; None without any, or after 5 s. `selection` are options: `-U 501`, `-p 1234`."""
     shown = _output(("ps", "-ww", *selection, "-o", "pid=,ppid=,lstart=,command="), _PS_LIMIT_SECONDS)
     if shown is None:
         return None
@@ -256,7 +243,7 @@ def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
 
 
 def folders_in(shown: str) -> dict[int, str]:
-    """Return the folders that `lsof -Fn` shows, by the process: lines of `p` and the id, `n` and the path."""
+    """Those in the output of `lsof -Fn` by the process: lines of `p` and the id, `n` and the path."""
     found, pid = {}, 0
     for line in shown.splitlines():
         if line.startswith("p") and line[1:].isdecimal():
@@ -267,8 +254,7 @@ def folders_in(shown: str) -> dict[int, str]:
 
 
 def started_ms(text: str) -> int | None:
-    """Return the time that `ps` shows as `lstart`, `Sat Sep 12 15:07:13 2026` (UTC), in milliseconds. Return
-    None if the text is not such a time."""
+    """The time that `ps` shows as `lstart`, `Sat Sep 12 15:07:13 2026` (UTC); None for another text."""
     import calendar
 
     match text.split():
@@ -296,7 +282,7 @@ def _is_same(pid: int, before: dict[int, Listed], after: dict[int, Listed]) -> b
 
 
 def _output(command: tuple[str, ...], seconds: float) -> str | None:
-    """Return what a command prints; None if there is no such program, or it takes too long."""
+    """None if there is no such program, or it takes too long."""
     import subprocess  # takes 3 ms, which a prompt would wait for
 
     try:
@@ -338,7 +324,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class _Agent:
-    """The facts of an agent's process that are read once, and those that are kept between two readings."""
+    """What is read once of an agent's process, and what is kept between two readings."""
 
     __slots__ = (
         *("arguments", "began", "began_ms", "command", "cwd", "files_due", "has_one_prompt", "open_paths"),
@@ -357,7 +343,7 @@ class _Agent:
         self.opened_ms: int | None = None
         self.is_calm: bool | None = None
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
-        """The time of a reading, in seconds, and the CPU time used by then, in clock ticks."""
+        """In seconds, and the CPU time used by then, in clock ticks."""
 
     def is_idle(self, now: float, stat: Stat) -> bool | None:
         """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet. The
@@ -379,13 +365,12 @@ class _Agent:
 
 
 def _uses_little(start: tuple[float, int], end: tuple[float, int], share: float = _IDLE_SHARE) -> bool:
-    """Return whether less than a share of one core was used between two readings."""
+    """Whether less than a share of one core was used between two readings."""
     return (end[1] - start[1]) / _TICKS_PER_SECOND < share * (end[0] - start[0])
 
 
 class Processes:
-    """Finds the agents among the processes of the own user. `uid` is None for the own user, `proc` None for
-    /proc."""
+    """`uid` is None for the own user, `proc` None for /proc."""
 
     def __init__(self, uid: int | None = None, proc: Proc | None = None) -> None:
         self._uid = os.geteuid() if uid is None else uid
@@ -396,15 +381,14 @@ class Processes:
         self._agents: dict[int, _Agent] = {}
         self._full_due = 0.0
         self.agents: dict[int, Process] = {}
-        """The processes of agents by their id, without wrappers."""
+        """By their id, without wrappers."""
 
     @property
     def is_known(self) -> bool:
-        """Whether the processes were read; on a system without /proc that takes a moment."""
+        """Without /proc it takes a moment until they are."""
         return self._table is None or self._table.is_known
 
     def refresh(self, now: float) -> None:
-        """Read what may have changed. `now` is in seconds."""
         if self._table is not None:
             self._refresh_from_table(self._table, now)
             return
@@ -437,7 +421,6 @@ class Processes:
         self.agents = _without_wrappers(agents, parents, commands, now)
 
     def _read_stats(self, now: float) -> None:
-        """Read the state of the processes that may have changed, and find the agents among the new ones."""
         pids = self._proc.pids()
         is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
         if is_full:
@@ -468,7 +451,7 @@ class Processes:
         self._agents.pop(pid, None)
 
     def _identify(self, pid: int, stat: Stat) -> None:
-        """Find out whether a process is an agent. Once it is one, only its folder may still change."""
+        """Once a process is an agent, only its folder may still change."""
         proc = self._proc
         if proc.uid(pid) != self._uid:
             return
@@ -526,7 +509,7 @@ class Processes:
 def _children(
     agents: Container[int], processes: Iterable[tuple[int, int, int]]
 ) -> dict[int, tuple[int, int | None]]:
-    """Return the number of child processes of each agent that has some, and the start of the youngest."""
+    """The number of children of each agent that has some, and the start of the youngest."""
     found: dict[int, tuple[int, int | None]] = {}
     for _, parent, began_ms in processes:
         if parent in agents:
@@ -538,9 +521,9 @@ def _children(
 def _without_wrappers(
     agents: dict[int, Process], parents: Mapping[int, int], commands: Mapping[int, Command], now: float
 ) -> dict[int, Process]:
-    """Return the agents without those that have only started another with the same arguments. The package of
-    Codex is a script that starts the program, and Gemini starts itself with more memory. A process that an
-    agent has just forked has the command line of the agent until it runs its program."""
+    """Drop those that have only started another with the same arguments: the package of Codex is a script,
+    and Gemini starts itself with more memory. A process that an agent has just forked has the command line of
+    the agent until it runs its program."""
     left_out = set()
     for pid, parent in parents.items():
         child, wrapper = agents[pid], agents.get(parent)
@@ -555,7 +538,7 @@ def _without_wrappers(
 
 
 def _folder(cwd: str | None, command: Command) -> str | None:
-    """Return the folder of the session: that of the arguments, or else that of the process."""
+    """That of the arguments, or else that of the process."""
     named = command.folder
     if named is None:
         return cwd

@@ -1,8 +1,6 @@
-"""Counts the sessions that run, without an open list, within the second that a prompt waits.
-
-The counts are those that a list would show. Reported states and running processes are cheap to read. If they
-do not decide the state of a session, the sessions that run are read too, for as long as there is time; else
-such a session is unknown.
+"""Counts the sessions that run, without an open list, within the second that a prompt waits. The counts are
+those of a list. Reported states and running processes are cheap to read. If they do not decide the state of a
+session, those that run are read too while there is time; else such a session is unknown.
 """
 
 from __future__ import annotations
@@ -28,11 +26,9 @@ _OWN = "agentwatch"
 
 
 class Look(NamedTuple):
-    """What is known about the sessions of this machine."""
-
     counts: StatusCounts = UNKNOWN_COUNTS
     limits: str = ""
-    """The usage limits in words, as the sessions that run report them; empty if unknown."""
+    """In words, as the sessions that run report them; empty if unknown."""
 
 
 def looked(
@@ -41,10 +37,9 @@ def looked(
     *,
     has_limits: bool = False,
 ) -> Look:
-    """Return the best that is found about this machine in time, or else that nothing is known. The thread
-    that looks is left behind then: whatever it waits for cannot be interrupted. `look` returns what is known,
-    the later the better; None to search the sessions of this user. `has_limits` includes the usage limits,
-    for which the lines of the sessions are read."""
+    """Return the best that is found in time, or that nothing is known; the thread that looks is left behind,
+    since it may wait for what cannot be interrupted. `look` yields better and better answers. `has_limits`
+    needs the lines of the sessions."""
     found: list[Look] = []
     search = look or (lambda: _look(has_limits=has_limits))
     thread = threading.Thread(target=lambda: found.extend(search()), daemon=True)
@@ -73,8 +68,7 @@ def _look(*, has_limits: bool) -> Iterator[Look]:
 
 
 def is_decided(reported: list[StateReport], agents: Mapping[int, Process]) -> bool:
-    """Return whether the reports alone decide the state of each session that runs, as in the list. The end of
-    a turn is reported, but not whether the turn has failed."""
+    """Whether the reports alone decide each state: they do not say whether a turn has failed."""
     from agentwatch.agents.state_report import Life, State
 
     live = [each for each in reported if each.life is Life.LIVE]
@@ -85,8 +79,8 @@ def is_decided(reported: list[StateReport], agents: Mapping[int, Process]) -> bo
 
 
 def _listed(registries: Registries, now_ms: int, counts: StatusCounts | None) -> Look:
-    """Return what a list of the sessions that run shows. `registries` was read: no server is asked twice.
-    `counts` is None for those of the list."""
+    """What a list of the sessions that run shows. `registries` was read: no server is asked twice. `counts`
+    is None for those of the list."""
     from agentwatch.catalog.catalog import Machine
     from agentwatch.catalog.limits import NewestLimits, limits_words
     from agentwatch.catalog.row_counts import status_counts
@@ -103,7 +97,7 @@ def _listed(registries: Registries, now_ms: int, counts: StatusCounts | None) ->
 
 
 def counted(reported: list[StateReport], agents: Mapping[int, Process] | None, now_ms: int) -> StatusCounts:
-    """Return the counts of the sessions that run, or may run. `agents` is None if they are not known."""
+    """The sessions that run, or may run. `agents` is None if they are not known."""
     from agentwatch.agents.state_report import Life
     from agentwatch.catalog.session_status import GROUPS
 

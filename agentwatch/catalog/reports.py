@@ -30,28 +30,27 @@ from agentwatch.sources.proc import Proc
 
 _ENDING = ".ndjson"
 _FULL_SECONDS = 60.0
-"""The time between two readings of the folder if its time has not changed. A recording may have been read
-after it was created and before it was locked."""
+"""For an unchanged folder: a recording may have been read after it was created, before it was locked."""
 _MOST_NEW = 200
-"""How many recordings are read at once, the newest first: reading one takes 50 us."""
+"""The newest first: reading one takes 50 us."""
 
 
 class OwnRecordings:
-    """Finds the recordings that are being written. Of the others nothing is said."""
+    """Of recordings that have ended nothing is said."""
 
     def __init__(self, folder: Path, uid: int) -> None:
         self._folder = folder
         self._uid = uid
         self._changed_ns = -1
         self._unread: list[str] = []
-        """The stems that are not read yet, the oldest first."""
+        """The stems, the oldest first."""
         self._ended: dict[str, Stamp] = {}
-        """The recordings that have ended, as they were then."""
+        """As they were when they had ended."""
         self._full_due = 0.0
         self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float) -> bool:
-        """Read what may have changed, and return whether something new is said. `now` is in seconds."""
+        """Read what may have changed; return whether something new is said. `now` is in seconds."""
         self._list(now)
         reported = {}
         due = [stem for _, stem in self.reported]
@@ -112,7 +111,7 @@ def _writer(files: SessionFiles, stem: str) -> StateReport | None:
 
 
 def said_of(stem: str, process: SavedProcess) -> StateReport:
-    """Return what is said of a recording whose agent `run` has started, and that is being written."""
+    """What is said of a recording that is being written."""
     command = command_of(process.command)
     runs, has_one_prompt = ("", None) if command is None else (command.agent, command.has_one_prompt)
     return StateReport(
@@ -131,7 +130,7 @@ def said_of(stem: str, process: SavedProcess) -> StateReport:
 # still runs: one that is killed leaves its last line.
 
 _ALL_LOGS_SECONDS = 5.0
-"""The time between two readings of all logs. In between, only those that changed last are asked."""
+"""In between, only those that changed last are asked."""
 _MOST_AGENTS = 32
 _MOST_LOGS = 256
 _MOST_RECENT = 64
@@ -154,31 +153,27 @@ _STATES = {
     "afteragent": State.YOUR_TURN,
     "sessionend": None,
 }
-"""What each event means, by its name in small letters: agents write the names differently. After the end of
-a session nothing is said. Other events change nothing."""
+"""By the event's name in small letters: agents write it differently. After the end of a session nothing is
+said. Other events change nothing."""
 
 
 class _Log(NamedTuple):
-    """A log, and what it said when it had this state."""
-
     key: Key
     state: Stamp
     reported: StateReport | None
 
 
 class HookLogs:
-    """Reads the logs that have changed."""
-
     def __init__(self, folder: Path, uid: int) -> None:
         self._folder = folder
         self._uid = uid
         self._full_due = 0.0
         self._logs: dict[Path, _Log] = {}
-        """The logs that changed last come first."""
+        """Those that changed last come first."""
         self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float) -> bool:
-        """Read what has changed, and return whether something new is said. `now` is in seconds."""
+        """Return whether something new is said. `now` is in seconds."""
         if 0 <= self._full_due - now <= _ALL_LOGS_SECONDS:
             paths = list(islice(self._logs, _MOST_RECENT))
             states = {path: state for path in paths if (state := stamp_of(path, self._uid)) is not None}
@@ -217,7 +212,7 @@ class HookLogs:
 
 
 def _reported(path: Path, key: Key) -> StateReport | None:
-    """Return what the last lines of a log say; None if they say nothing."""
+    """What the last lines of a log say; None if they say nothing."""
     lines = _last_lines(path)
     last: StateReport | None = None
     for fields in reversed(lines):
@@ -234,7 +229,7 @@ def _reported(path: Path, key: Key) -> StateReport | None:
 
 
 def _last_lines(path: Path) -> list[Fields]:
-    """Return the JSON objects in the last 4 KiB of a log. A line that begins before them is left out."""
+    """The JSON objects in the last 4 KiB. A line that begins before them is left out."""
     try:
         with open(open_regular(path), "rb", buffering=0) as file:
             *complete, _ = last_lines(file.fileno(), _MOST_BYTES)
@@ -250,8 +245,7 @@ def _last_lines(path: Path) -> list[Fields]:
 
 
 class Registries:
-    """Reads what has changed of the files in which agents describe their sessions. `uid` is None for the own
-    user, `proc` None for /proc."""
+    """Reads what changed of the files in which agents describe sessions. `uid` is None for the own user."""
 
     def __init__(
         self, environ: Mapping[str, str], home: Path, uid: int | None = None, proc: Proc | None = None
@@ -263,9 +257,8 @@ class Registries:
         folders = session_folders(environ, home)
         reports = [(program, program.reports) for program in programs() if program.reports]
         self._agents: dict[str, Reporter] = {}
-        """The reader of the reports of each agent, by its short name."""
         self._folders: list[Path] = []
-        """The folder that is named if the files of an agent, of our recordings or of hooks cannot be read."""
+        """Named if the files of an agent, of our recordings or of hooks cannot be read."""
         for program, each in reports:
             found = (folder for folder in folders if folder[:2] == (program.name, each.part))
             if beside := [Path(folder.path).with_name(each.name) for folder in found]:
@@ -284,9 +277,8 @@ class Registries:
         return frozenset(name for name, each in self._agents.items() if each.is_exact)
 
     def refresh(self, now: float, keys: AbstractSet[Key] | None = None) -> bool:
-        """Read what has changed, and return whether something new is said. `now` is in seconds. `keys` are
-        the sessions whose records are read; None for all, and for new ones. Locks and logs are few or have
-        their own times."""
+        """Return whether something new is said. `now` is in seconds. `keys` are the sessions whose records
+        are read; None for all, and for new ones. Locks and logs are few or have their own times."""
         agents: list[Reporter | OwnRecordings] = [*self._agents.values(), self._own]
         has_changed = False
         refreshes: list[Callable[[float], bool]] = [

@@ -13,43 +13,42 @@ _MOST_REMEMBERED = 4096
 _HEAD_OF_BRANCH = "ref: refs/heads/"
 _LINK = "gitdir: "
 _SHOWN_DIGITS = 8
-"""The digits of a commit that are shown in place of a branch."""
+"""Of a commit that is shown in place of a branch."""
 
 
 class Repository(NamedTuple):
-    """Where in git a folder is; texts are empty if they are unknown."""
+    """Empty texts are unknown."""
 
     name: str = ""
-    """The name of the repository's main folder; of a folder without a repository, its own name."""
+    """The main folder's name; of a folder without a repository, its own."""
     branch: str = ""
     worktree: str = ""
-    """The name of the worktree; empty for the main one."""
+    """Empty for the main one."""
 
 
 class _Place(NamedTuple):
     name: str
     worktree: str
     head: str
-    """The path of its file `HEAD`; empty for a folder without a repository."""
+    """The path of its file `HEAD`; empty without a repository."""
     root: str
-    """The folder of its files; of a folder without a repository, the folder itself."""
+    """The folder of its files; without a repository, the folder itself."""
 
 
 class Repositories:
-    """Finds the repositories of folders. Folders are remembered; only `HEAD` is read again."""
+    """Folders are remembered; only `HEAD` is read again."""
 
     def __init__(self) -> None:
         self._places: dict[str, _Place] = {}
 
     def of(self, cwd: str) -> Repository:
-        """Return the repository of a folder, with the branch that is checked out now. If the folder no longer
-        exists, its name is shown. A relative `cwd` is not searched."""
+        """With the branch that is checked out now; of a folder that no longer exists, the name. A relative
+        `cwd` is not searched."""
         place = self._place(cwd)
         return Repository(place.name, self._branch(place.head), place.worktree)
 
     def root(self, cwd: str) -> str:
-        """Return the folder of the files of the repository, or of the worktree, that a folder is in. `cwd` is
-        absolute, and is returned as it is without a repository."""
+        """The folder of the repository's or worktree's files, or else `cwd`, which is absolute."""
         return self._place(cwd).root
 
     def _place(self, cwd: str) -> _Place:
@@ -75,8 +74,7 @@ class Repositories:
         return _Place(name, "", "", cwd)
 
     def _linked(self, folder: Path, target: str) -> _Place:
-        """Return the place of a worktree or a submodule: its `.git` is a file that names a folder of git. See
-        gitrepository-layout(5)."""
+        """Of a worktree or a submodule, whose `.git` names a folder of git: see gitrepository-layout(5)."""
         git = Path(os.path.normpath(folder / target))
         if git.parent.name == "worktrees" and git.parent.parent.name == ".git":
             name = git.parent.parent.parent.name
@@ -84,7 +82,7 @@ class Repositories:
         return _Place(folder.name, "", str(git / "HEAD"), str(folder))
 
     def _branch(self, head: str) -> str:
-        """It is the beginning of a commit without a branch, and empty if unreadable."""
+        """The beginning of a commit without a branch; empty if unreadable."""
         found = _beginning(head).strip() if head else ""
         if found.startswith(_HEAD_OF_BRANCH):
             return found.removeprefix(_HEAD_OF_BRANCH)

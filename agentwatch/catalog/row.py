@@ -26,37 +26,34 @@ class Row(NamedTuple):
     Unknown numbers and times are None, unknown texts are empty."""
 
     key: Key
-    """It distinguishes the sessions of a machine."""
     agent: str
-    """The short name of the agent; of a recording of our own, the agent that wrote it, or empty."""
+    """Of a recording of our own, the agent that wrote it, or empty."""
     id: str
     """The session's id, which is an address."""
     path: Path
     """The address that opens it, for a session of this machine."""
     status: SessionStatus
     address: str = ""
-    """The address that opens a session of another machine: `nats://team/ci.0f3a…`; empty for others."""
+    """That of a session of another machine: `nats://team/ci.0f3a…`."""
     can_open: bool = True
     title: str = ""
     """The user's name of the session, or else the agent's title, or else the last prompt."""
     is_read: bool = True
-    """Whether its lines were read; the lines of hidden sessions are not read until they are wanted."""
+    """The lines of hidden sessions are not read until they are wanted."""
     prompts: str = ""
     """The first and the last prompt, which a search looks through."""
     last_text: str = ""
-    """The end of the last answer."""
     cwd: str = ""
     repo: str = ""
-    """The name of the repository, or else of the folder."""
+    """Or else of the folder."""
     branch: str = ""
     worktree: str = ""
-    """The name of the worktree, if it is not the main one."""
+    """Empty for the main one."""
     model: str = ""
     calls: int | None = None
     failed: int | None = None
-    """How many calls failed; None if it is unknown."""
     rejected: int | None = None
-    """How many calls a person or a rule refused; None if it is unknown."""
+    """Calls that a person or a rule refused."""
     cancelled: int | None = None
     turns: int | None = None
     input_tokens: int | None = None
@@ -67,28 +64,25 @@ class Row(NamedTuple):
     uses: tuple[tuple[Use, Tokens], ...] | None = None
     """What the cost is estimated by, if the agent reports none; None without a price list."""
     open_calls: int = 0
-    """How many calls have not ended."""
     context_used: int | None = None
     context_size: int | None = None
     limits: tuple[Reported, ...] = ()
-    """The windows of the usage limit, as its lines report them."""
+    """As its lines report them."""
     lines_added: int | None = None
     lines_removed: int | None = None
     todo: tuple[int, int] | None = None
-    """The number of to-do entries that are completed, and of all."""
+    """Completed, and all."""
     tests: LastTests | None = None
-    """The newest verdict of tests; None if it is unknown."""
     began_ms: int | None = None
     seen_ms: int | None = None
-    """The time of the last line, by its own timestamp if it has one."""
+    """By the last line's own timestamp if it has one."""
     duration_ms: int | None = None
-    """How long a session that has ended took; None while it runs, and if it is unknown."""
+    """None while the session runs, and if it is unknown."""
     size: int = 0
-    """The bytes on disk."""
     pid: int | None = None
     tmux: str = ""
     host: str = ""
-    """The name of the other machine; empty for this one."""
+    """Empty for this machine."""
     publisher: str = ""
     """Who publishes a session on an engine, unless that is the name of the machine: that name is a claim."""
     lost_ms: int | None = None
@@ -96,43 +90,41 @@ class Row(NamedTuple):
     parent: Key | None = None
     """The session whose subagent this is."""
     subagents: int = 0
-    """The number of subagents; their rows are folded."""
+    """Their rows are folded."""
     working_subagents: int = 0
     is_one_liner: bool = False
     """Whether another program ran it for one prompt: such rows are folded per folder."""
     is_archived: bool = False
     is_own: bool = False
-    """Whether it is a recording of our own."""
     rings: bool = True
     """Whether the terminal rings when it begins to need the user."""
     is_marked: bool = False
     """Whether it has begun to need the user, and was not viewed since."""
     alarm: str = ""
-    """The rule of the settings that was hit last, and was not viewed since; empty without one."""
+    """The rule of the settings that was hit last, and was not viewed since."""
 
     acts: Sequence[Act] = ()
     """What the user did to it through agentwatch on this machine, oldest first."""
 
     @property
     def place(self) -> str:
-        """The name of the other machine, after that of its publisher: `ci@build1`; empty for this one."""
+        """`ci@build1`: after the name of the publisher; empty for this machine."""
         return f"{self.publisher}@{self.host}" if self.publisher else self.host
 
     @property
     def last_ms(self) -> int:
-        """The time of its last line, or else since when its state holds, or when it began; 0 without any."""
+        """Of its last line, or else since when its state holds, or when it began; 0 without any."""
         return self.seen_ms or self.status.since_ms or self.began_ms or 0
 
     @property
     def group(self) -> Group:
-        """The part of the list in which it is shown. One of another machine that is silent may still run."""
+        """One of another machine that is silent may still run."""
         return Group.QUIET if self.lost_ms is not None else self.status.group
 
 
 def changed_rows(before: Mapping[Key, Row], rows: Mapping[Key, Row]) -> list[Row]:
-    """Return the rows that are new, or another object than before: 0.1 ms for 5,000 rows. Mostly rows were
-    replaced in their places, and new ones were appended. Otherwise each row is looked up, which takes four
-    times as long."""
+    """Those that are new or another object: 0.1 ms for 5,000 rows if they were replaced in place and
+    appended. Otherwise each row is looked up, which takes four times as long."""
     pairs = [pair for pair in zip(before.values(), rows.values(), strict=False) if pair[0] is not pair[1]]
     if len(rows) >= len(before) and all(old.key == new.key for old, new in pairs):
         return [*(new for _, new in pairs), *islice(rows.values(), len(before), None)]
@@ -147,11 +139,11 @@ class Watched(Protocol):
 
     @property
     def rows(self) -> Rows:
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
+        """It is replaced by a new mapping when a row has changed."""
 
     @property
     def is_found(self) -> bool:
-        """Whether all sessions were listed once, or it is known that nothing answers now."""
+        """Whether all were listed once, or it is known that nothing answers now."""
 
     @property
     def problem(self) -> SafeText:
@@ -159,7 +151,7 @@ class Watched(Protocol):
 
     @property
     def notes(self) -> Sequence[SafeText]:
-        """Notes besides the rows, a line each; the problem comes first."""
+        """A line each; the problem comes first."""
 
     wants_all: bool
     """Whether the lines of hidden sessions are read too."""
@@ -171,7 +163,7 @@ class Watched(Protocol):
         """Do the work that is due, and return whether more is due at once. It never waits."""
 
     def facts(self, key: Key, /) -> Facts | None:
-        """Return what is known about a session; None if another machine knows it. Any thread may ask."""
+        """None if another machine knows it. Any thread may ask."""
 
     def close(self) -> None:
         """Stop to watch. It never raises, and never waits for longer than a few seconds."""

@@ -20,36 +20,33 @@ _ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.UNFINI
 
 
 def has_ended(row: Row) -> bool:
-    """Return whether a session counts as ended on its day; nobody knows that of one that may still run."""
+    """On its day; nobody knows that of one that may still run."""
     return row.status.state in _ENDED and not row.is_one_liner and not row.is_archived
 
 
 def ended_ms(row: Row) -> int:
-    """Return the time that decides the day of a session that does not run; 0 if it has no time."""
+    """What decides the day of a session that does not run; 0 if it has no time."""
     return max(row.seen_ms or 0, row.status.since_ms or 0) or row.began_ms or 0
 
 
 class Counts(NamedTuple):
-    """The numbers of sessions by group. Header, status line and title of the terminal show the same ones. A
-    subagent is not counted, unless it asks the user. A session whose process may or may not run is in none of
-    the numbers, except in `hidden`."""
+    """The sessions by group, as header, status line and title show them. Subagents count only if they ask the
+    user. One whose process may or may not run counts only in `hidden`."""
 
     needs_you: int = 0
     failed: int = 0
-    """Sessions that run, and whose last turn failed."""
     working: int = 0
     quiet: int = 0
     your_turn: int = 0
     ended_today: int = 0
-    """As the heading of the day in the list: without those that another program ran for one prompt, and
-    without archived ones."""
+    """As the heading of the day: without one-liners and archived ones."""
     hidden: int = 0
     machines: int = 0
-    """The number of machines, if sessions of other machines are listed; otherwise 0."""
+    """0 without sessions of other machines."""
 
 
 def counts(rows: Iterable[Row], now_ms: int) -> Counts:
-    """Count the sessions. The day is that of the local time."""
+    """The day is that of the local time."""
     by_key = {row.key: row for row in rows}
     hosts = {row.host for row in by_key.values()}
     today_ms = midnight(now_ms)
@@ -73,8 +70,7 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
 
 
 def status_counts(rows: Iterable[Row], now_ms: int) -> StatusCounts:
-    """Return the counts of the sessions of this machine in a list. Those of other machines are left out:
-    without an open list, nobody could count them. `rows` has the hidden sessions too."""
+    """Without other machines, whose sessions nobody could count without a list. `rows` has hidden ones."""
     all_rows = [row for row in rows if not row.host]
     counted = counts(all_rows, now_ms)._asdict()
     begin_ms = midnight(now_ms)
@@ -86,25 +82,23 @@ def status_counts(rows: Iterable[Row], now_ms: int) -> StatusCounts:
 
 
 class CountedRows(Generic[Counted]):
-    """The counts of sessions that change a few at a time: counting 5,000 of them takes 3 ms. A session that
-    changes is counted as it was and as it is, and the difference is added. `count` returns the counts of rows
-    at a time, such as `counts`."""
+    """Sessions that change a few at a time: counting 5,000 takes 3 ms, so the difference of each change is
+    added. `count` counts rows at a time, such as `counts`."""
 
     def __init__(self, count: Callable[[Iterable[Row], int], Counted]) -> None:
         self._count = count
         self._rows: Mapping[Key, Row] = {}
         self._counts = count((), 0)
         self._counted_ms: int | None = None
-        """The time at which all sessions were counted, by which later differences are counted too."""
+        """When all were counted; later differences are counted at that time too."""
         self._parents: set[Key] = set()
         """The sessions that are named as parents, listed or not."""
         self._has_here = False
-        """Whether a session of this machine was listed."""
 
     def update(self, rows: Mapping[Key, Row], changed: Iterable[Row], now_ms: int) -> Counted:
-        """Return the counts of rows. All of them are counted once a minute; when a session goes or changes
-        its parent or host; and when one comes that is on another machine, or after one of its subagents.
-        `changed` are those that are new or have changed."""
+        """All are counted once a minute; when a session goes or changes its parent or host; and when one
+        comes that is on another machine, or after one of its subagents. `changed` are those that are new or
+        have changed."""
         before, self._rows = self._rows, rows
         pairs = [(before.get(row.key), row) for row in changed]
         new = [row for old, row in pairs if old is None]
@@ -131,7 +125,7 @@ class CountedRows(Generic[Counted]):
 
 
 def _families(rows: Iterable[Row], all_rows: Mapping[Key, Row]) -> set[Key]:
-    """Return the keys of sessions and of those above them, on which it depends whether they are counted."""
+    """The keys of sessions and of those above them, on which it depends whether they are counted."""
     keys: set[Key] = set()
     for row in rows:
         above: Row | None = row
@@ -142,7 +136,7 @@ def _families(rows: Iterable[Row], all_rows: Mapping[Key, Row]) -> set[Key]:
 
 
 def _bearings(row: Row) -> tuple[object, ...]:
-    """Return what the counts depend on, besides the time, parents and hosts."""
+    """What the counts depend on, besides the time, parents and hosts."""
     is_ended = row.group is Group.ENDED
     times = (row.began_ms, row.seen_ms, row.status.since_ms) if is_ended else ()
     return row.status.state, row.group, row.is_one_liner, row.is_archived, times
@@ -155,8 +149,6 @@ _MOST_MS = FRESH_MS // 2
 
 
 class Publisher:
-    """Writes the counts of rows when they have changed, and otherwise before they are too old."""
-
     def __init__(self) -> None:
         self._rows: Mapping[Key, Row] = {}
         self._counts = StatusCounts()
@@ -168,12 +160,10 @@ class Publisher:
 
     @property
     def has_begun(self) -> bool:
-        """Whether counts were written."""
         return self._written_ms is not None
 
     def publish(self, rows: Mapping[Key, Row], now_ms: int) -> bool:
-        """Write the counts if they are due, and return whether they were. `rows` is another mapping when a
-        row has changed."""
+        """Return whether the counts were written. `rows` is another mapping when a row has changed."""
         is_changed = rows is not self._rows
         due_ms = _LEAST_MS if is_changed else _MOST_MS
         if self._is_fresh(now_ms, due_ms):

@@ -25,7 +25,7 @@ from agentwatch.text.safe import safe_line
 
 Matches = Callable[[Row], bool]
 _LEAST_OF_A_STATE = 3
-"""The number of letters from which a word can be the beginning of a state, while it is being typed."""
+"""The least letters of a word that can be the beginning of a state, while it is being typed."""
 _FAILED = "failed"
 _STATES: Final = tuple(dict.fromkeys((*(state.value for state in State), *(group.value for group in Group))))
 ROW_FIELDS: Final = (
@@ -63,7 +63,6 @@ ROW_FIELDS: Final = (
     Field("silent", Measure.DURATION, "the time since the last line", example="silent>10m"),
     Field("duration", Measure.DURATION, "how long it took, or has taken so far", example="duration>1h"),
 )
-"""The fields of a session in a list."""
 _SYNONYMS = {
     **dict.fromkeys(("status", "outcome", "is"), "state"),
     **dict.fromkeys(("project", "repository", "folder"), "repo"),
@@ -81,15 +80,14 @@ ROWS: Final = Vocabulary.of(
     {name: where for name, where in _OF_CALLS.items() if name not in _SYNONYMS},
     synonyms=_SYNONYMS,
 )
-"""The vocabulary of the filter of a list."""
 
 
 def row_filter(text: str) -> Matches | None:
-    """Return the test of the words before the first mistake of a filter; None if there are no words. A word
-    must occur in the session's title, in what it does now, or in the name of its agent, machine, repository,
-    branch or worktree; or be the beginning of its state (at least three letters, so that it matches while it
-    is being typed). Several names of states select the sessions in any of these states; `failed` also selects
-    those whose last turn failed. `docs/rules.md` has the fields."""
+    """Return the test of the words before the first mistake of a filter; None without words. A word must
+    occur in the title, in what the session does now, or in the name of its agent, machine, repository, branch
+    or worktree; or be the beginning of its state (at least three letters, so that it matches while it is
+    being typed). Several names of states select the sessions in any of these; `failed` also those whose last
+    turn failed."""
     condition = typed(text, ROWS).condition
     if condition is None:
         return None
@@ -98,12 +96,12 @@ def row_filter(text: str) -> Matches | None:
 
 
 def row_filter_problem(text: str) -> RuleError | None:
-    """Return what is wrong with the words of a filter; None if nothing is."""
+    """None if nothing is wrong."""
     return typed(text, ROWS).problem
 
 
 def row_filter_offers(text: str, rows: Iterable[Row]) -> list[Offer]:
-    """Return how the last word of a filter can continue: with fields, states, or values of the sessions."""
+    """How the last word of a filter can continue: with fields, states, or values of the sessions."""
     return offers(text, ROWS, partial(_values, rows))
 
 

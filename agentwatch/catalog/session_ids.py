@@ -19,7 +19,7 @@ from agentwatch.recording.store import open_regular, saved_recordings
 from agentwatch.session.events import FormatDetected, RunInfo, RunStarted
 
 LEAST_CHARACTERS = 6
-"""The least length of the beginning of a session's id that is taken for an address."""
+"""Of the beginning of a session's id that is taken for an address."""
 _MOST_NAMED = 3
 
 
@@ -27,19 +27,16 @@ T = TypeVar("T")
 
 
 class Named(NamedTuple, Generic[T]):
-    """An id, and what it names."""
-
     agent: str
-    """The short name of the agent; empty if the id is a name of our own."""
+    """Empty if the id is a name of our own."""
     id: str
     what: T
 
 
 def named(words: str, sessions: Iterable[Named[T]]) -> Named[T] | None:
-    """Return the session with an id, or the only one whose id begins so; None without one. A beginning has at
-    least 6 characters. An imported session, or a file that an agent wrote, may have the id of a session of
-    another agent: the name of the agent before it decides, `claude:5b0c6a1e`. If several sessions are meant,
-    a Fault names them."""
+    """Return the session with an id, or the only one whose id begins so, with at least 6 characters; None
+    without one. Sessions of several agents may have one id: the name of the agent decides, `claude:5b0c6a1e`.
+    If several are meant, a Fault names them."""
     agent, _, name = words.rpartition(":")
     if agent and program_named(agent) is None:
         agent, name = "", words
@@ -73,16 +70,14 @@ class _Place(NamedTuple):
 
 
 class SessionIds:
-    """The ids of the sessions on this machine, which are read when the first one is looked up."""
+    """They are read when the first one is looked up."""
 
     def __init__(self) -> None:
         self._known: list[Named[_Place]] | None = None
 
     def path_of(self, name: str) -> Path | None:
-        """Return the path of the session with an id or a stem, or that alone begins so; None without one.
-        Recordings of our own come first: of a session that was recorded and that its agent has kept too, the
-        recording is returned. If a session has several recordings, the newest is. Raise `Fault` if several
-        sessions are meant, or the session cannot be opened."""
+        """None without one. A recording of ours, the newest of several, comes before the agent's own file.
+        Raise `Fault` if several sessions are meant, or the session cannot be opened."""
         if len(name) < LEAST_CHARACTERS or os.sep in name:
             return None
         found = named(name, self._all())
@@ -94,7 +89,7 @@ class SessionIds:
         return found.what.path
 
     def beginning_with(self, words: str) -> list[str]:
-        """Return the ids and stems that begin so, each once, recordings of our own first."""
+        """Each once, recordings of our own first."""
         return list(dict.fromkeys(each.id for each in self._all() if each.id.startswith(words)))
 
     def _all(self) -> list[Named[_Place]]:
@@ -104,7 +99,7 @@ class SessionIds:
 
 
 def _known() -> Iterator[Named[_Place]]:
-    """Yield the ids of all sessions; both the stem of a recording and the id in it."""
+    """Yield the stem of a recording and the id in it, and the ids of all other sessions."""
     try:
         recordings = saved_recordings()
     except OSError:  # that the file does not exist is the better reason
@@ -127,12 +122,12 @@ def _found() -> Iterator[Named[_Place]]:
 
 
 def id_in(path: Path) -> str:
-    """Return the id that the agent has given the first run of a recording; empty if its head has none."""
+    """What the agent has given the first run of a recording; empty if its head has none."""
     return _session_in(path)[1]
 
 
 def _session_in(path: Path) -> tuple[str, str]:
-    """Return the agent of a recording, and the id of its first run; empty if its head has none."""
+    """The agent, and the id of its first run; empty if its head has none."""
     agent = ""
     with suppress(OSError), open(open_regular(path), "rb", buffering=0) as file, reading(path):
         decoder = Decoder()  # lines before the agent is known get the events of its format

@@ -9,8 +9,6 @@ from agentwatch.agents.state_report import State
 
 
 class Ground(StrEnum):
-    """How a state is known."""
-
     SAID = "said"
     """The agent reports it itself."""
     INFERRED = "inferred"
@@ -19,7 +17,7 @@ class Ground(StrEnum):
 
 
 class Basis(Enum):
-    """A kind of evidence that decides a state. `evidence` has the words for each."""
+    """`evidence` has the words for each."""
 
     PROCESS = auto()
     """Whether its process runs, or that this is unknown."""
@@ -79,19 +77,14 @@ LIVE = frozenset(GROUPS)
 
 
 class SessionStatus(NamedTuple):
-    """The state of a session at one time."""
-
     state: State
     ground: Ground
     since_ms: int | None = None
-    """The time at which the state began, in milliseconds since the epoch; None if unknown."""
     now: str = ""
-    """The activity: `pytest -q`, `thinking`, `rm -rf build`, the end of the last answer, or why it failed.
-    It is foreign text."""
+    """`pytest -q`, `thinking`, `rm -rf build`, the end of the last answer, or why it failed: foreign text."""
     now_since_ms: int | None = None
-    """The time at which that began: the start of the open call, or of the model's request."""
+    """The start of the open call, or of the model's request."""
     is_calling: bool = False
-    """Whether a tool call is in progress."""
     until_ms: int | None = None
     """When the state ends by itself, as the agent says: a limit is over, a question answers itself."""
     by: tuple[Basis, ...] = ()
@@ -99,7 +92,6 @@ class SessionStatus(NamedTuple):
 
     @property
     def group(self) -> Group:
-        """The part of the list in which the session is shown."""
         return GROUPS.get(self.state, Group.ENDED)
 
 
@@ -107,38 +99,30 @@ UNKNOWN = SessionStatus(State.UNKNOWN, Ground.UNKNOWN)
 
 
 class Process(NamedTuple):
-    """A process of a known agent."""
-
     pid: int
     began: int
-    """The time of its start in clock ticks since the system was started; 0 if unknown. An id is used again,
-    but not with the same start."""
+    """Clock ticks since the system was started; 0 if unknown. An id is used again, but with another start."""
     agent: str
     began_ms: int | None = None
-    """The time of its start, in milliseconds since the epoch."""
     cwd: str | None = None
     """Its working folder; of a daemon with a session that of the terminal that shows it, None if unknown."""
     arguments: tuple[str, ...] = ()
     children: int = 0
-    """The number of its child processes."""
     child_began_ms: int | None = None
     """The start of its youngest child process; None without one, or if it is unknown."""
     open_paths: tuple[str, ...] = ()
-    """The files of sessions that it has open, where that is looked up."""
+    """The files of sessions, where that is looked up."""
     opened_ms: int | None = None
-    """When `open_paths` was read, in milliseconds since the epoch; None if it was not, or is not shown."""
+    """When `open_paths` was read; None if it was not, or is not shown."""
     is_shared: bool = False
-    """Whether it serves several sessions, such as the daemon of Codex."""
     viewer: int | None = None
     """The process in whose terminal the session may be, if a daemon runs it; 0 for none, None if unknown."""
     is_idle: bool | None = None
-    """Whether it has used nearly no CPU in the last seconds: idle for at least 0.4 s, busy in at least 1.5;
-    None if unknown."""
+    """Nearly no CPU in the last seconds: idle for at least 0.4 s, busy in at least 1.5; None if unknown."""
     is_calm: bool | None = None
     """Whether it has done too little to read the result of a command; None before 0.4 and after 1.5 s."""
     has_terminal: bool = False
     """Whether it has a terminal, so that somebody may use it; not known without /proc."""
     has_one_prompt: bool = False
-    """Whether its arguments say that it answers one prompt, and ends."""
     is_guess: bool = False
     """Whether the session is only the newest of several that the process may have written or may show."""

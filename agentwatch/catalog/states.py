@@ -43,8 +43,7 @@ def knowledge_of(agent: str) -> Knowledge:
 
 
 def may_ask(known: Knowledge, mode: str, kind: ToolKind) -> bool:
-    """Return whether a call may wait for permission without a line that says so. `mode` is in the agent's
-    words; empty if unknown."""
+    """Whether a call may wait for permission without a line that says so. `mode` is in the agent's words."""
     mode = mode.lower().replace("-", "").replace("_", "")
     if mode in _NEVER_ASKING or (mode in _CHANGING_FREELY and kind in CHANGES):
         return False
@@ -80,7 +79,7 @@ _PATIENCE_MS = 600_000
 
 
 def has_child_since(process: Process | None, then_ms: int | None) -> bool | None:
-    """Return whether a child process has begun since a time; None if it is unknown."""
+    """None if it is unknown."""
     if process is None:
         return None
     if not process.children:
@@ -91,8 +90,8 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
 
 
 def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *, has_subagent: bool) -> bool:
-    """Return whether a turn that only silence has ended is open: its command or its subagent is at work. The
-    answer is written before the command starts, so that a child that is older belongs to an earlier one."""
+    """Whether a turn that only silence has ended is open: its command or its subagent is at work. The answer
+    is written before the command starts, so an older child belongs to an earlier one."""
     if not known.ends_in_silence or digest.turn is not Turn.ENDED or digest.outcome is not Outcome.SUCCEEDED:
         return False
     if process is None or not process.children or process.child_began_ms is None or digest.seen_ms is None:
@@ -101,8 +100,8 @@ def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *,
 
 
 def _has_unwritten_call(digest: Digest, known: Knowledge, now_ms: int) -> bool:
-    """Return whether a call seems to be open that is written only when it has ended. The model has answered
-    without ending the turn, or its answer announces a call."""
+    """Whether a call seems open that is written only when it has ended: the model has answered without ending
+    the turn, or its answer announces a call."""
     if known.announces is None or digest.seen_ms is None:
         return False
     if digest.turn is Turn.ENDED:
@@ -111,15 +110,14 @@ def _has_unwritten_call(digest: Digest, known: Knowledge, now_ms: int) -> bool:
 
 
 def is_left_over(process: Process | None, then_ms: int | None) -> bool:
-    """Return whether something belongs to an earlier process: the session was resumed since."""
+    """Whether something belongs to an earlier process: the session was resumed since."""
     if process is None or process.began_ms is None or then_ms is None:
         return False
     return process.began_ms > then_ms + _AFTER_MS
 
 
 def visible_calls(digest: Digest, known: Knowledge, process: Process | None = None) -> tuple[OpenCall, ...]:
-    """Return the open calls, the oldest first; none of an agent that does not write them in time. Calls of an
-    earlier process than `process` are left out: it was killed."""
+    """The oldest first; none of an agent that writes them late, or of an earlier process that was killed."""
     if not known.has_calls:
         return ()
     return tuple(call for call in digest.open_calls.values() if not is_left_over(process, call.started_ms))
@@ -128,8 +126,8 @@ def visible_calls(digest: Digest, known: Knowledge, process: Process | None = No
 def waiting_call(
     calls: Sequence[OpenCall], mode: str, process: Process | None, known: Knowledge, now_ms: int
 ) -> OpenCall | None:
-    """Return the oldest open call that seems to wait for permission. Return None if a call seems to run,
-    which may be a reason for the silence of the others."""
+    """The oldest open call that seems to wait for permission. None if a call seems to run, which may be a
+    reason for the silence of the others."""
     if process is None:
         return None
     with_calls = {call.parent_call for call in calls}
@@ -150,15 +148,15 @@ def waiting_call(
 
 
 def may_run(process: Process, call: OpenCall) -> bool:
-    """Return whether a call may run: it has a process, or the agent itself is busy with it. A command runs in
-    a process of its own, however busy the agent is: with what it draws, or another session."""
+    """Whether the agent is busy or a process runs. A command has one of its own, however busy the agent is:
+    with what it draws, or another session."""
     is_busy = process.is_idle is False and not process.is_shared  # a daemon may work for another session
     is_busy = is_busy and call.kind is not ToolKind.EXECUTE
     return is_busy or has_child_since(process, call.started_ms) is not False
 
 
 def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None, now_ms: int) -> bool:
-    """Return whether nothing has happened for longer than is usual, and no call and no child explains it."""
+    """Whether nothing has happened for longer than is usual, and no call and no child explains it."""
     if digest.seen_ms is None or now_ms - digest.seen_ms <= tolerated_ms(digest):
         return False
     if not calls:
@@ -169,7 +167,7 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
 
 
 def tolerated_ms(digest: Digest) -> int:
-    """Return the longest silence that is usual in a session."""
+    """The longest silence that is usual in a session."""
     if digest.is_compacting or digest.retry:
         return _PATIENCE_MS
     return max(_LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
@@ -184,30 +182,30 @@ NO_PROMPT = "no prompt"
 
 
 def call_words(call: OpenCall) -> str:
-    """Return what a running call acts on: `pytest -q`, or else its tool."""
+    """`pytest -q`, or else its tool."""
     return (call.target or call.tool)[:MOST_ACTIVITY]
 
 
 def asked_words(call: OpenCall) -> str:
-    """Return a call that asks: its tool and what it acts on, `Bash rm -rf build`."""
+    """`Bash rm -rf build`."""
     return f"{call.tool} {call.target}".strip()[:MOST_ACTIVITY]
 
 
 def inferred_words(call: OpenCall) -> str:
-    """Return a call that seems to ask, with what shows it: `shell npm ci (no child process)`."""
+    """`shell npm ci (no child process)`."""
     reason = "no child process" if call.kind is ToolKind.EXECUTE else "no result"
     return f"{asked_words(call)} ({reason})"
 
 
 def model_words(digest: Digest) -> str:
-    """Return what an agent does that makes no call: it compacts, waits for a retry, or thinks."""
+    """What an agent does that makes no call: it compacts, waits for a retry, or thinks."""
     if digest.is_compacting:
         return "compacting"
     return digest.retry[:MOST_ACTIVITY] or "thinking"
 
 
 def silence_words(digest: Digest, now_ms: int) -> str:
-    """Return how long nothing has happened: `nothing for 6 min (usually 20 s)`; empty if it is unknown."""
+    """`nothing for 6 min (usually 20 s)`; empty if it is unknown."""
     if digest.seen_ms is None:
         return ""
     usual = "" if digest.usual_pause_ms is None else f" (usually {age_words(digest.usual_pause_ms)})"
@@ -215,19 +213,19 @@ def silence_words(digest: Digest, now_ms: int) -> str:
 
 
 def answer_words(digest: Digest | None) -> str:
-    """Return the last line of the last answer, in which it asks or says what is done."""
+    """The last line of the last answer, in which it asks or says what is done."""
     return "" if digest is None else digest.last_text.rstrip().rpartition("\n")[2].strip()[:MOST_ACTIVITY]
 
 
 def failure_words(digest: Digest) -> str:
-    """Return why the last turn failed: the first line of the reason, or else its outcome."""
+    """The first line of the reason, or else the outcome."""
     if digest.outcome is Outcome.CANCELLED:
         return Outcome.CANCELLED.value
     return digest.reason.lstrip().partition("\n")[0][:MOST_ACTIVITY]
 
 
 def tail_words(digest: Digest | None) -> str:
-    """Return what the last lines of a session show, whether or not it still runs."""
+    """What the last lines show, whether or not the session still runs."""
     if digest is None:
         return ""
     call = next(iter(digest.open_calls.values()), None)
@@ -238,7 +236,6 @@ def tail_words(digest: Digest | None) -> str:
 
 
 def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> SessionStatus:
-    """Return that a session works, on its oldest open call or with the model."""
     since_ms = digest.turn_ms
     if calls:
         call, by = calls[0], (Basis.CALL,)
@@ -249,7 +246,7 @@ def working(digest: Digest, calls: tuple[OpenCall, ...], ground: Ground) -> Sess
 
 
 def has_failed(digest: Digest) -> bool:
-    """Return whether the last turn has ended in an error, or was interrupted."""
+    """Whether the last turn has ended in an error, or was interrupted."""
     return digest.turn is Turn.ENDED and digest.outcome not in (None, Outcome.SUCCEEDED)
 
 
@@ -260,7 +257,7 @@ _LATER_MS = 1_000
 
 
 def by_report(state: State, reported: StateReport, digest: Digest | None, now_ms: int) -> SessionStatus:
-    """Return the state that the agent says, with what its lines show about it."""
+    """The state that the agent says, with what its lines show about it."""
     since_ms = reported.since_ms
     if state is State.ASKS:
         question, asked_ms = _question(reported, digest)
@@ -297,7 +294,7 @@ def by_report(state: State, reported: StateReport, digest: Digest | None, now_ms
 
 
 def _or_limited(otherwise: SessionStatus, digest: Digest, now_ms: int) -> SessionStatus:
-    """Return that a session waits for its usage limit, if that is why it has failed or is silent."""
+    """That a session waits for its usage limit, if that is why it has failed or is silent."""
     if not digest.limits.waits(now_ms):
         return otherwise
     until_ms = digest.limits.until_ms
@@ -308,7 +305,7 @@ def _or_limited(otherwise: SessionStatus, digest: Digest, now_ms: int) -> Sessio
 
 
 def _question(reported: StateReport, digest: Digest | None) -> tuple[str, int | None]:
-    """Return what a session asks that says so itself, and since when. Its line may come after its report."""
+    """What a session asks that says so itself, and since when. Its line may come after its report."""
     if digest is None:
         return reported.about, None
     if digest.asked:
@@ -328,8 +325,8 @@ def _question(reported: StateReport, digest: Digest | None) -> tuple[str, int | 
 def is_outdated(
     reported: StateReport, digest: Digest | None, process: Process | None, known: Knowledge
 ) -> bool:
-    """Return whether the lines, or a child, are newer than what a hook has said. A hook says that a question
-    begins, but not that it was answered; and nothing about an interruption."""
+    """Whether the lines, or a child, are newer than what a hook has said: it says that a question begins, but
+    not that it was answered; and nothing about an interruption."""
     if known.is_exact or reported.since_ms is None or digest is None:
         return False
     after_ms = reported.since_ms + _LATER_MS
@@ -352,8 +349,8 @@ def status(
     *,
     has_subagent: bool = False,
 ) -> SessionStatus:
-    """Return the state of a session at one time, and how it is known. `digest` is None if its lines were not
-    read. `has_subagent` says whether a subagent works whose last line is newer than those of the session."""
+    """`digest` is None if its lines were not read. `has_subagent` says whether a subagent works whose last
+    line is newer than those of the session."""
     known = knowledge_of(found.agent)
     is_still_open = (
         digest is not None
@@ -428,9 +425,8 @@ def _depends_on_window(process: Process | None, reported: StateReport | None) ->
 def _recorded(
     found: SessionEntry, digest: Digest | None, reported: StateReport | None
 ) -> SessionStatus | None:
-    """Return the state of a recording that is being written, whose agent has no turn of the user's. The
-    stream of an agent answers one prompt, unless it is a conversation. Return the state; None if its lines
-    show it like those of any session."""
+    """The state of a recording that is being written, whose agent has no turn of the user's: the stream
+    answers one prompt, unless it is a conversation. None if its lines show it like those of any session."""
     began_ms = None if reported is None else reported.began_ms
     if digest is None or not digest.format:
         if not found.size:
@@ -469,13 +465,13 @@ def _dead(
 
 
 def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:
-    """Return how the end of a turn is known: silence shows no other end than a good one."""
+    """Silence shows no other end than a good one."""
     is_inferred = known.ends_in_silence and digest.outcome is Outcome.SUCCEEDED
     return Ground.INFERRED if is_inferred else Ground.SAID
 
 
 def _ended(digest: Digest, ground: Ground, *more: Basis) -> SessionStatus:
-    """Return the end of a session whose last turn has ended; `more` is the evidence besides the turn."""
+    """`more` is the evidence besides the turn."""
     since_ms = digest.seen_ms if digest.turn_ms is None else digest.turn_ms
     by = (Basis.TURN, *more)
     if digest.outcome is Outcome.CANCELLED:
@@ -539,7 +535,7 @@ def _live(
 
 
 def _unwritten(digest: Digest, process: Process, known: Knowledge) -> SessionStatus | None:
-    """Return the state of a session with a call that is not written; None if no call needs permission."""
+    """The state of a session with a call that is not written; None if no call needs permission."""
     if process.is_idle is False or has_child_since(process, digest.seen_ms) is not False:
         by = (Basis.UNWRITTEN, Basis.CHILD)
         since_ms, seen_ms = digest.begun_ms, digest.seen_ms
@@ -585,18 +581,15 @@ class Steady:
         self._since: dict[Key, int] = {}
 
     def forget(self, key: Key) -> None:
-        """Note that a session was removed."""
         self._since.pop(key, None)
 
     def due(self, now_ms: int) -> set[Key]:
-        """Return the sessions whose question is a second old now."""
         return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 
     def shown(
         self, key: Key, known: SessionStatus, before: SessionStatus | None, now_ms: int
     ) -> SessionStatus:
-        """Return the state to show: a question that is inferred only when it is a second old. `before` is
-        None for a session that is new in the list."""
+        """An inferred question is shown only when it is a second old. `before` is None for a new session."""
         is_guess = known.state is State.ASKS and known.ground is Ground.INFERRED
         if not is_guess or before is None or before.state is not State.WORKING:
             self._since.pop(key, None)

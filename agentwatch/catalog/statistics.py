@@ -19,11 +19,11 @@ from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.text.times import local
 
 _MOST_EXACT = 1 << 53
-"""A greater sum is returned as a float, because other programs read it from JSON as a float."""
+"""A greater sum is returned as a float, as other programs read it from JSON."""
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """Return the sum of the known values; None if no value is known."""
+    """None if no value is known."""
     found = known_sum(values)
     return found if found is None or abs(found) <= _MOST_EXACT else float(found)
 
@@ -52,14 +52,12 @@ _JUDGED = f"SELECT verdict_tool, verdict, count(*) {_CALLS} WHERE verdict IS NOT
 
 
 class Failures(NamedTuple):
-    """The failures of a tool or a command."""
-
     name: str
     calls: int
     failed: int
     rejected: int
     rate: float
-    """The share of failed calls among those that succeeded or failed."""
+    """Of those that succeeded or failed."""
 
 
 class Durations(NamedTuple):
@@ -73,33 +71,26 @@ class Durations(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """The verdicts of one tool: a test runner, a linter or a build."""
+    """Of one tool: a test runner, a linter or a build."""
 
     tool: str
     runs: int
     red: int
     green: int
     nothing: int
-    """The runs in which no test ran."""
     red_share: float | None
-    """The share of red runs among the red and green ones; None if there is no such run."""
+    """Of the red and green runs; None if there is none."""
 
 
 class CallFacts(NamedTuple):
-    """The calls of the chosen sessions."""
-
     tools: list[Failures]
-    """By the kind of the call, or the name of a tool of no other kind. The one with the most failed calls is
-    first; those without failed calls are left out."""
+    """By the kind of call, or the name of an MCP or other tool; most failed first, none without."""
     commands: list[Failures]
     slowest: list[Durations]
-    """The command with the longest median is first."""
     verdicts: list[Verdicts]
-    """The tool with the most runs is first."""
 
 
 def call_facts(connection: sqlite3.Connection, most: int) -> CallFacts:
-    """Return the statistics of the calls of the chosen sessions."""
     counted = Counter(connection.execute(_COUNTED))
     tools: dict[str, Counter[str]] = {}
     commands: dict[str, Counter[str]] = {}
@@ -152,18 +143,18 @@ def _verdicts(found: Iterable[tuple[str, str, int]]) -> list[Verdicts]:
 
 
 class Chosen(NamedTuple):
-    """The sessions that the statistics are about; an empty field chooses all."""
+    """An empty field chooses all."""
 
     agents: frozenset[str] = frozenset()
-    """The short names of agents, in lower case."""
+    """In lower case."""
     repository: str = ""
-    """The name of a repository, in any case."""
+    """In any case."""
     since_ms: int | None = None
-    """Sessions with activity since this time count, each as a whole; in milliseconds since the epoch."""
+    """Sessions with activity since then count, each as a whole."""
 
 
 def names(connection: sqlite3.Connection, column: str) -> list[str]:
-    """Return the values of a column over all sessions of an index, such as the agents, in order."""
+    """The values of a column over all sessions of an index, such as the agents, in order."""
     found = connection.execute(f"SELECT DISTINCT {column} FROM session WHERE {column} IS NOT NULL ORDER BY 1")  # noqa: S608 - constants
     return [name for [name] in found]
 
@@ -197,11 +188,11 @@ GROUP BY 1, 2 ORDER BY 3 DESC, 4 DESC, 1, 2 LIMIT ?
 
 
 class EditedFile(NamedTuple):
-    """A file that sessions have changed; None means unknown."""
+    """None means unknown."""
 
     repository: str | None
     file: str
-    """The path, relative to the folder of the repository or of its worktree."""
+    """Relative to the folder of the repository or of its worktree."""
     edits: int
     sessions: int
     lines_added: float | None
@@ -210,7 +201,6 @@ class EditedFile(NamedTuple):
 
 
 def most_edited(connection: sqlite3.Connection, most: int) -> list[EditedFile]:
-    """Return the files with the most edits, at most `most` of them."""
     found = connection.execute(_QUERY, (most,))
     return [
         EditedFile(repository, file, edits, sessions, whole(added), whole(removed))
@@ -226,7 +216,6 @@ _COUNTS = {
     "written": "written_tokens",
     "written_1h": "written_1h_tokens",
 }
-"""The columns of requests by the names of tokens."""
 _SPENT = f"""
 SELECT chosen.id, stored_session.agent, chosen.repository, coalesce(used.model, stored_session.model),
     used.at_ms, used.size, stored_session.cost_usd IS NULL AND parent.id IS NULL,
@@ -241,8 +230,6 @@ GROUP BY 1, 4, 5, 6
 
 
 class Spent(NamedTuple):
-    """Tokens of a session that cost alike."""
-
     session: int
     agent: str
     repository: str | None
@@ -253,7 +240,7 @@ class Spent(NamedTuple):
 
 
 def spending(connection: sqlite3.Connection) -> list[Spent]:
-    """Return the tokens of the chosen sessions, without those that a copy repeats."""
+    """Without the tokens that a copy repeats."""
     found = []
     for session, agent, repository, model, at_ms, size, has_no_cost, *counts in connection.execute(_SPENT):
         tokens = Tokens(**dict(zip(_COUNTS, counts, strict=True)))
@@ -262,13 +249,10 @@ def spending(connection: sqlite3.Connection) -> list[Spent]:
 
 
 def estimated(spent: Iterable[Spent]) -> Estimate:
-    """Return what the tokens cost of which the agent reports no cost."""
     return estimate((each.use, each.tokens) for each in spent if each.has_no_cost)
 
 
 class By(StrEnum):
-    """What costs are summed by."""
-
     DAY = "day"
     MODEL = "model"
     REPO = "repo"
@@ -276,11 +260,11 @@ class By(StrEnum):
 
 
 class Cost(NamedTuple):
-    """What the sessions of a day, a model, a repository or an agent have used; None means unknown."""
+    """None means unknown."""
 
     name: str | None
     sessions: int
-    """The number of sessions, with those of subagents that are sessions of their own."""
+    """With those of subagents that are sessions of their own."""
     input_tokens: float | None
     cached_tokens: float | None
     output_tokens: float | None

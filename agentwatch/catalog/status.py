@@ -27,22 +27,20 @@ _MOST_COUNT = 1 << 53
 
 
 class StatusCounts(NamedTuple):
-    """The number of sessions in each group; None where it is unknown."""
+    """None where it is unknown."""
 
     needs_you: int | None = 0
     working: int | None = 0
     failed: int | None = 0
-    """Sessions whose last turn failed, and whose process still runs."""
     quiet: int | None = 0
     your_turn: int | None = 0
     ended_today: int | None = 0
-    """Sessions that have ended since midnight, local time."""
+    """Since midnight, local time."""
     unknown: int | None = 0
-    """Sessions with activity today that may run, and whose state is not known."""
+    """Those with activity today that may run, and whose state is not known."""
 
     def line(self) -> str:
-        """Return what deserves attention, in one line: `2 need you · 3 working`. It is empty if there is
-        nothing, and a dash if nothing is known."""
+        """`2 need you · 3 working`; empty if nothing deserves attention, a dash if nothing is known."""
         if self == UNKNOWN_COUNTS:
             return UNKNOWN
         needs = "needs you" if self.needs_you == 1 else "need you"
@@ -57,7 +55,7 @@ class StatusCounts(NamedTuple):
 
     def filled(self, template: str, limits: str = "") -> str:
         """Return a template with each `{field}` replaced by its count or by the limits, `–` if unknown. Raise
-        `UnknownFieldError` if the template has something else in braces than the name of a field."""
+        `UnknownFieldError` for any other name in braces."""
         pieces, at = [], 0
         while (begin := template.find("{", at)) >= 0 and (end := template.find("}", begin)) >= 0:
             name = template[begin + 1 : end]
@@ -83,12 +81,11 @@ class UnknownFieldError(Exception):
 
 
 def known_fields() -> str:
-    """Return the fields of a template, in words."""
     return ", ".join(f"{{{name}}}" for name in (*StatusCounts._fields, LIMITS))
 
 
 def counts_in(kept: dict[str, object]) -> StatusCounts | None:
-    """Return the counts in an object that was read; None if one of them is missing, or no count."""
+    """None if one of the counts is missing, or no count."""
     values: list[int | None] = []
     for name in StatusCounts._fields:
         value = kept.get(name, "")
@@ -99,7 +96,7 @@ def counts_in(kept: dict[str, object]) -> StatusCounts | None:
 
 
 def midnight(at_ms: int) -> int:
-    """Return the midnight before a time, in local time; the time itself if it is beyond the calendar."""
+    """In local time; the time itself if it is beyond the calendar."""
     try:
         now = time.localtime(at_ms // 1000)
         return int(time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))) * 1000
@@ -117,8 +114,7 @@ _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_status(counts: StatusCounts, now_ms: int, limits: str = "") -> None:
-    """Replace the counts that other processes read. If that is not possible, they look for themselves.
-    `limits` are in words, and empty if none is known."""
+    """Replace the counts that other processes read; if that fails, they look for themselves."""
     from agentwatch.recording.store import private_folder, replace_file
 
     path = status_path()
@@ -130,18 +126,18 @@ def write_status(counts: StatusCounts, now_ms: int, limits: str = "") -> None:
 
 
 def read_status(now_ms: int) -> StatusCounts | None:
-    """Return the counts that an open list has written; None if none is open, or if they are not fresh."""
+    """None if no list is open, or they are not fresh."""
     return counts_in(_fresh(now_ms))
 
 
 def read_limits(now_ms: int) -> str | None:
-    """Return the usage limits that an open list has written, in words; None if none is open, or not fresh."""
+    """In words; None if no list is open, or they are not fresh."""
     limits = _fresh(now_ms).get(LIMITS)
     return limits[:_MOST_LIMITS] if isinstance(limits, str) else None
 
 
 def _fresh(now_ms: int) -> dict[str, object]:
-    """Return what an open list has written; {} if none is open, or if it is not fresh."""
+    """What an open list has written; {} if none is open, or it is not fresh."""
     kept = _read(status_path())
     written_ms, pid = kept.get("written_ms"), kept.get("pid")
     if kept.get("version") != _VERSION or type(written_ms) is not int or type(pid) is not int:
@@ -150,12 +146,11 @@ def _fresh(now_ms: int) -> dict[str, object]:
 
 
 def status_path() -> Path:
-    """Return the path of the file, which may not exist."""
     return state_folder() / "status.json"
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Return the JSON object in a file of this user; {} if the file is missing or has another content."""
+    """The JSON object in a file of this user; {} if the file is missing or has another content."""
     try:
         fd = os.open(path, _OPEN)
         try:

@@ -35,7 +35,7 @@ _MOST_SUBAGENTS = 10_000
 
 
 class SessionCounts(NamedTuple):
-    """What was counted in a session and its subagents, by the names of the row; None means unknown."""
+    """By the names of the row, with subagents; None means unknown."""
 
     calls: int | None = None
     failed: int | None = None
@@ -46,11 +46,9 @@ class SessionCounts(NamedTuple):
     output_tokens: int | None = None
     cost_usd: float | None = None
     uses: tuple[tuple[Use, Tokens], ...] | None = None
-    """What the cost is estimated by, if the agent reports none."""
 
     @classmethod
     def summed(cls, counts: Sequence[SessionCounts]) -> SessionCounts:
-        """Return the counts of several sessions as one."""
         *numbers, uses = zip(*counts, strict=True)
         sums = cls(*map(known_sum, numbers))
         used = () if sums.cost_usd is not None else tuple(chain(*filter(None, uses)))
@@ -58,8 +56,6 @@ class SessionCounts(NamedTuple):
 
 
 class Tracked:
-    """The facts about one session."""
-
     __slots__ = (
         *("_acts_of", "_arrivals", "acts", "below_ms", "found", "is_joined", "is_read", "kept"),
         *("life", "process", "reported", "status", "tail"),
@@ -68,11 +64,11 @@ class Tracked:
     def __init__(self, found: SessionEntry) -> None:
         self.found = found
         self.tail: Tail | None = None
-        """Reads the session's lines; None until the first time, and without lines."""
+        """None until the first time, and without lines."""
         self.kept: Digest | None = None
-        """What an earlier list has read, after whose lines nothing follows if its process has ended."""
+        """What an earlier list has read; nothing follows if the process has ended."""
         self.is_read = False
-        """Whether the lines were read since the file has changed."""
+        """Since the file has changed."""
         self.reported: StateReport | None = None
         self.process: Process | None = None
         self.life = Life.DEAD
@@ -80,7 +76,7 @@ class Tracked:
         """Whether it is known whether its process runs."""
         self.status: SessionStatus = UNKNOWN
         self.acts: Sequence[Act] = ()
-        """What the user did to it through agentwatch, as it was last read."""
+        """As it was last read."""
         self._acts_of: SessionActs | None = None
         self.below_ms = 0
         """The time of the last line of its subagents; 0 without one."""
@@ -89,7 +85,7 @@ class Tracked:
 
     @property
     def digest(self) -> Digest | None:
-        """The digest of its lines; None if they were not read."""
+        """None if its lines were not read."""
         return self.kept if self.tail is None else self.tail.digest
 
     @property
@@ -101,7 +97,7 @@ class Tracked:
 
     @property
     def problem(self) -> OSError | None:
-        """Why its lines cannot be read; None if they can, or were read before and are being written."""
+        """None if its lines can be read, or were before and are being written."""
         error = None if self.tail is None else self.tail.problem
         is_known = self.digest is not None and self.digest.seen_ms is not None
         return error if error is not None and is_problem(error, is_known=is_known) else None
@@ -120,30 +116,28 @@ class Tracked:
 
     @property
     def is_due(self) -> bool:
-        """Whether its lines may be read now."""
         return self.tail is None or self.tail.is_due
 
     @property
     def is_live(self) -> bool:
-        """Whether its process runs, or may run."""
         return self.life is not Life.DEAD or self.is_running
 
     @property
     def is_running(self) -> bool:
-        """Whether its state is that of a session that runs: time alone may change it."""
+        """Whether time alone may change its state."""
         return self.status.state in LIVE
 
     @property
     def is_reported(self) -> bool:
-        """Whether its state is the one that its agent reports, and time alone changes only its words."""
+        """Whether time changes only the words of its state, which its agent reports."""
         is_said = self.reported is not None and self.reported.state is not None
         is_waiting = self.tail is not None and self.tail.awaits_silence
         is_timed = is_waiting or self.status.until_ms is not None
         return is_said and self.status.ground is Ground.SAID and not is_timed
 
     def is_doubtful(self, now_ms: int) -> bool:
-        """Return whether a question is inferred that the next look may show to be none. The agent may be
-        busy, the result of its command may not be written yet, or its store has changed."""
+        """Whether a question is inferred that the next look may disprove: the agent may be busy, the result
+        of its command may not be written yet, or its store has changed."""
         process, state = self.process, self.status
         if state.state is not State.ASKS or state.ground is not Ground.INFERRED or process is None:
             return False
@@ -155,7 +149,6 @@ class Tracked:
 
     @property
     def cwd(self) -> str:
-        """Its working directory; empty if unknown."""
         if self.digest is not None and self.digest.cwd:
             return self.digest.cwd
         reported = None if self.reported is None else self.reported.cwd
@@ -171,7 +164,6 @@ class Tracked:
 
     @property
     def began_ms(self) -> int | None:
-        """The time of its first line; None if unknown."""
         digest, reported = self.digest, self.reported
         if digest is None or digest.began_ms is None:
             known_ms = self.found.metadata.began_ms
@@ -180,7 +172,7 @@ class Tracked:
 
     @property
     def duration_ms(self) -> int | None:
-        """How long it took, if it has ended, as `Session.duration_ms`; in ms, None if unknown."""
+        """How long it took, if it has ended, as `Session.duration_ms`."""
         if self.is_running or self.digest is None:
             return None
         arrived = self._arrived_ms() if self.found.agent == OWN else None
@@ -199,7 +191,7 @@ class Tracked:
 
     @property
     def counts(self) -> SessionCounts | None:
-        """What was counted in its own lines; None if they were not read whole."""
+        """None if its own lines were not read whole."""
         digest = self.digest
         if digest is None or not self.is_counted:
             return None
@@ -216,8 +208,7 @@ class Tracked:
         )
 
     def read(self, *, is_brief: bool = False) -> bool:
-        """Read the lines that were added; return whether the digest has changed. `is_brief` reads only the
-        beginning and the end: the session has ended long ago."""
+        """Return whether the digest has changed. `is_brief` reads only the ends: it has ended long ago."""
         self.is_read = True
         if self.found.reach is Reach.LISTED:
             return False
@@ -230,8 +221,7 @@ class Tracked:
         return self.end() or has_changed
 
     def read_acts(self, names: Container[str]) -> bool:
-        """Read what the user did to it, if that has changed; return whether it has. `names` are those of the
-        files of acts in the state folder."""
+        """Return whether its acts have changed. `names` are of the files of acts in the state folder."""
         is_own = self.found.agent == OWN
         if self._acts_of is None:
             if self.found.path == NO_FILE if is_own else acts_name(*self.found.key) not in names:
@@ -241,7 +231,7 @@ class Tracked:
         return self.acts is not before
 
     def join(self, life: Life, process: Process | None) -> bool:
-        """Note whether its process runs, and which it is; return whether that is new."""
+        """Return whether its process, or whether it runs, has changed."""
         if self.is_joined and (self.life, self.process) == (life, process):
             return False
         self.life, self.process, self.is_joined = life, process, True
@@ -249,8 +239,7 @@ class Tracked:
         return True
 
     def judged(self, now_ms: int, *, has_subagent: bool = False) -> SessionStatus:
-        """Return the state at a time. `has_subagent` says whether a subagent works whose last line is newer
-        than its own."""
+        """`has_subagent` says whether a subagent works whose last line is newer than its own."""
         if self.tail is not None:
             self.tail.pass_time(now_ms)
         found, digest, skew_ms, reported = self.found, self.digest, self.skew_ms, self.reported
@@ -272,10 +261,10 @@ class Tracked:
 
     @property
     def skew_ms(self) -> int:
-        """How far the clock of the agent is behind ours, for a recording of our own. A stream may have old
-        stamps: it is replayed, or its agent has another clock. The file of one that is being written has the
-        time at which the last line arrived; later it may be copied, and only its arrival times say so. 0 for
-        a difference of less than a minute."""
+        """How far the clock of the agent is behind ours, for a recording of our own; 0 if less than a minute.
+        A stream may have old stamps: it is replayed, or its agent has another clock. The file of one that is
+        being written has the time at which the last line arrived; later it may be copied, and only its
+        arrival times say so."""
         digest = self.digest
         if self.found.agent != OWN or digest is None or digest.seen_ms is None or self.life is Life.UNKNOWN:
             return 0
@@ -287,7 +276,7 @@ class Tracked:
         return skew_ms if abs(skew_ms) > _MOST_SKEW_MS else 0
 
     def _arrived_ms(self) -> tuple[int, int] | None:
-        """The first and the last line of a recording of our own; None if unknown."""
+        """When the first and the last line of a recording arrived; None if unknown."""
         found = self.found
         if self._arrivals[0] != found.changed_ns and found.path != NO_FILE:
             from agentwatch.recording.head_tail import arrivals_ms
@@ -306,7 +295,7 @@ class Tracked:
 
 
 def without_file(key: Key, reported: StateReport) -> SessionEntry:
-    """Return a session that an agent names before it has written its first line."""
+    """A session that an agent names before it has written its first line."""
     since_ms = reported.since_ms or reported.began_ms or 0
     return SessionEntry(*key, NO_FILE, 0, since_ms * _MS_NS, reach=Reach.LISTED)
 
@@ -320,9 +309,8 @@ def row_of(
     counts: SessionCounts | None = None,
     is_archived: bool = False,
 ) -> Row:
-    """Return the row of a session. `subagents` are the number of its subagents, and of those that work.
-    `twin` is the same session in the agent's own file, which may have the prompt that the stream lacks.
-    `counts` is None if a part of them was not read."""
+    """`subagents` are all, and those that work. `twin` is the same session in the agent's own file, which may
+    have the prompt that the stream lacks. `counts` is None if a part of them was not read."""
     found, reported, status = session.found, session.reported, session.status
     from agentwatch.catalog.digest.digest import Digest
 
@@ -376,21 +364,21 @@ def row_of(
 
 
 def _limits(session: Tracked) -> tuple[Reported, ...]:
-    """Return the windows of the usage limit. A line without a time is as old as the session, or younger."""
+    """A line without a time is as old as the session, or younger."""
     known = () if session.digest is None else session.digest.limits.windows
     began_ms = session.began_ms
     return tuple(each._replace(said_ms=began_ms) if each.said_ms is None else each for each in known)
 
 
 def _branch(written: str | None, repository: Repository, *, is_live: bool) -> str:
-    """Return the branch that is checked out where a session runs, or that its lines name; empty for none."""
+    """The branch that is checked out where a session runs, or that its lines name; empty for none."""
     now = repository.branch
     return now or written or "" if is_live or written is None else written
 
 
 def _title(session: Tracked) -> str:
-    """Return the user's name of a session, or else the agent's title, or else the last prompt. A prompt says
-    more than a summary of the first question, which the agent never renews."""
+    """The user's name, or else the agent's title, or else the last prompt, which says more than a summary of
+    the first question that is never renewed."""
     from agentwatch.catalog.digest.digest import Digest
 
     digest, metadata, reported = session.digest or Digest(), session.found.metadata, session.reported
@@ -421,16 +409,15 @@ LATER_MS = 60_000
 
 
 class Twins:
-    """The recordings of our own, by the session that they are of. A recording has the times of all lines and
-    the end of the process, so its row stands for both, unless the session was continued without us."""
+    """The recordings of our own, by their session. One has the times of all lines and the end of the process,
+    so its row stands for both, unless the session was continued without us."""
 
     def __init__(self) -> None:
         self._recordings: defaultdict[Key, set[Key]] = defaultdict(set)
         self._sessions: dict[Key, Key] = {}
 
     def note(self, key: Key, session: Tracked) -> Key | None:
-        """Note whose session a recording is. Return the key of the same session in the agent's own file; None
-        for a session that is not a recording."""
+        """Return the key of a recording's session in the agent's own file; None for another session."""
         digest = session.digest
         if session.found.agent != OWN or digest is None or not digest.agent or not digest.session_id:
             return None
@@ -442,20 +429,19 @@ class Twins:
         return of
 
     def session_of(self, key: Key) -> Key | None:
-        """Return the session that a recording is of; None for a session that is not a recording."""
+        """None for a session that is not a recording."""
         return self._sessions.get(key)
 
     def recordings_of(self, key: Key) -> AbstractSet[Key]:
-        """Return the recordings of a session, whose rows may show its title."""
+        """The recordings of a session, whose rows may show its title."""
         return self._recordings.get(key, frozenset())
 
     def forget(self, key: Key) -> None:
-        """Note that a recording was removed."""
         if (of := self._sessions.pop(key, None)) is not None:
             self._recordings[of].discard(key)
 
     def has_recording(self, key: Key, sessions: Mapping[Key, Tracked]) -> bool:
-        """Return whether the row of a recording stands for a session in an agent's own file."""
+        """Whether the row of a recording stands for a session in an agent's own file."""
         own = self._recordings.get(key)
         if not own:
             return False
@@ -464,7 +450,7 @@ class Twins:
 
 
 def descendants(subagents: Mapping[Key, AbstractSet[Key]], key: Key) -> list[Key]:
-    """Return a session, its subagents and theirs; foreign files may say that these are in a circle."""
+    """The session, its subagents and theirs; foreign files may say that these are in a circle."""
     family, seen = [key], {key}
     for each in family:
         below = subagents.get(each, set()) - seen
@@ -474,8 +460,7 @@ def descendants(subagents: Mapping[Key, AbstractSet[Key]], key: Key) -> list[Key
 
 
 class RowTable:
-    """The rows of sessions, of which each is replaced when something in it has changed. The caller adds and
-    removes the sessions."""
+    """Each row is replaced when something in it has changed. The caller adds and removes the sessions."""
 
     def __init__(self, sessions: Mapping[Key, Tracked], subagents: Mapping[Key, AbstractSet[Key]]) -> None:
         self.rows: Mapping[Key, Row] = {}
@@ -486,33 +471,32 @@ class RowTable:
         self._subagents = subagents
         self._repositories = Repositories()
         self._shown: dict[Key, Repository] = {}
-        """The repositories that the rows of sessions that run show."""
         self._checked: dict[str, Repository] = {}
-        """The repositories of the folders in which sessions run, read every 5 s."""
+        """Read every 5 s."""
         self._steady = Steady()
 
     def running(self, live: AbstractSet[Key], *, is_silence_due: bool) -> set[Key]:
-        """Return the sessions and subagents whose state may change because time passes. `is_silence_due`
-        includes those whose agent reports the state: only the minutes of their silence change."""
+        """The sessions and subagents whose state time may change. `is_silence_due` includes those whose agent
+        reports it: only the minutes of their silence change."""
         running = {key for key in live if is_silence_due or not self._sessions[key].is_reported}
         for key in live & self._subagents.keys():
             running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
         return running
 
     def held(self, now_ms: int) -> set[Key]:
-        """Return the sessions that may be shown to ask now, because they have seemed to for a second."""
+        """Those that may be shown to ask now, because they have seemed to for a second."""
         return self._steady.due(now_ms)
 
     def moved(self, live: AbstractSet[Key]) -> set[Key]:
-        """Return the sessions in whose folder another branch is checked out than their rows show."""
+        """Those in whose folder another branch is checked out than their rows show."""
         cwds = {key: self._sessions[key].cwd for key in live}
         now = self._checked = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
         return {key for key, cwd in cwds.items() if cwd and self._shown.get(key) != now[cwd]}
 
     def judge(self, due: AbstractSet[Key], timed: AbstractSet[Key], now_ms: int) -> set[Key]:
-        """Judge sessions, and update their rows. Something is new about the sessions in `due`; those in
-        `timed` may only have another state. Return the sessions to judge next: those whose subagents have
-        another state now, and the recordings of those that have changed."""
+        """Judge sessions, and update their rows: something is new about those in `due`; those in `timed` may
+        have another state. Return those to judge next: parents of subagents with another state, recordings of
+        changed ones."""
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
         repositories = {"": Repository(), **self._checked}  # `HEAD` is read once for a folder
@@ -561,7 +545,7 @@ class RowTable:
         self.rows = rows
 
     def later_subagent(self, key: Key, session: Tracked) -> Tracked | None:
-        """Return the subagent that works and has written last, after its session; None without one."""
+        """The subagent that works and has written last, after its session; None without one."""
         keys = self._subagents.get(key)
         if not keys or session.digest is None or session.digest.seen_ms is None:
             return None
@@ -571,8 +555,7 @@ class RowTable:
         return max(later, key=lambda each: each.seen_ms, default=None)
 
     def _counts(self, key: Key) -> SessionCounts | None:
-        """Return what was counted in a session and its subagents; None if one of them was not read whole. The
-        session notes when the last of its subagents wrote its last line."""
+        """None if a subagent was not read whole. Notes in the session when the last of them wrote."""
         session = self._sessions[key]
         if key not in self._subagents or knowledge_of(key[0]).joins_subagents:
             return session.counts
@@ -584,7 +567,7 @@ class RowTable:
         return SessionCounts.summed(known) if len(known) == len(counts) else None
 
     def _count_subagents(self, key: Key) -> tuple[int, int]:
-        """Return the number of subagents of a session, and of those that work."""
+        """All subagents, and those that work."""
         keys = self._subagents.get(key)
         if not keys:
             return 0, 0

@@ -65,7 +65,6 @@ class Turn(Enum):
     """Whether the agent works on a prompt, judged by the lines of the session alone."""
 
     NONE = "none"
-    """No line says so: there was no prompt yet."""
     OPEN = "open"
     ENDED = "ended"
 
@@ -79,25 +78,22 @@ class LastTests(NamedTuple):
     failed: int
     """How many tests failed or had an error. Both numbers are 0 if the tool does not count."""
     is_stale: bool = False
-    """Whether a file changed after them."""
 
     @property
     def state(self) -> str:
-        """The state by the words of the summary: `red`, `green`, `changed since`."""
+        """`red`, `green`, `changed since`: the words of the summary."""
         return "red" if self.is_red else "changed since" if self.is_stale else "green"
 
 
 class OpenCall(NamedTuple):
-    """A call that has started and not ended."""
-
     call_id: str
     tool: str
     kind: ToolKind
     target: str
-    """What it acts on, in one line: a command, a path; empty if unknown."""
+    """A command or a path, in one line."""
     started_ms: int | None
     parent_call: str | None = None
-    """The call_id of the call whose subagent made it; None for the main agent."""
+    """None for the main agent."""
     limit_ms: int | None = None
     asks: bool = False
     """Whether the call itself is a question to the user: it runs until the user answers."""
@@ -128,8 +124,6 @@ _LEAST_PAUSES = 10
 
 
 class Question(NamedTuple):
-    """A question that is open."""
-
     words: str
     call_id: str | None
     at_ms: int | None
@@ -138,8 +132,7 @@ class Question(NamedTuple):
 
 
 class Pauses:
-    """The longest silence of the model in each stay, in ms: from a prompt or the end of a call to the next
-    call or the end."""
+    """The longest silence of the model in each stay, in ms: from a prompt or a call's end to the next."""
 
     __slots__ = ("_longest_ms", "_newest", "usual_ms")
 
@@ -150,7 +143,6 @@ class Pauses:
         """90 % of the newest silences are not longer; None before there are ten."""
 
     def add(self, silence_ms: int) -> None:
-        """Add a silence in the present stay."""
         self._longest_ms = max(self._longest_ms, silence_ms)
 
     def drop(self) -> None:
@@ -158,7 +150,6 @@ class Pauses:
         self._longest_ms = 0
 
     def end(self) -> None:
-        """End the present stay."""
         if not self._longest_ms:
             return
         self._newest.append(min(self._longest_ms, 1 << 62))
@@ -170,25 +161,21 @@ class Pauses:
 
 @dataclass(slots=True)
 class Course:
-    """The part of a digest's state that is not shown."""
-
     has_ended: dict[int, bool] = field(default_factory=dict)
     """Whether a call has ended that is not open any more, by the hash of its id. A resume may write all of
     the session again, so none is dropped: 88 bytes each."""
     questions: dict[str, Question] = field(default_factory=dict)
-    """The open questions by key, the oldest first."""
+    """By key, the oldest first."""
     plan: dict[int, PlanStatus] = field(default_factory=dict)
     """The to-do list by the hashes of its texts."""
     last_error: str = ""
-    """The last error that the agent reported in this turn. It may be why the turn ends."""
+    """The last error in this turn: it may be why the turn ends."""
     awaits_prompt: bool = False
-    """Whether a turn has started whose prompt has not arrived."""
     is_text_open: bool = False
-    """Whether the next text continues the last one."""
     repeats_history: bool = False
     """Whether the present lines are a copy of another session's history."""
     run_turns: int = 0
-    """The number of turns of the run, with those of a copied history."""
+    """The turns of the run, with those of a copied history."""
     has_line_times: bool = False
     """Whether lines have times of their own. A line without one does not count as activity then."""
     tests_key: int | None = None
@@ -205,11 +192,8 @@ _COVERED = 0.9
 
 @dataclass(slots=True)
 class Digest:
-    """What is known about a session. Texts are foreign and bounded; None and empty mean unknown."""
-
     format: str = ""
     agent: str = ""
-    """The agent's short name: `claude`."""
     session_id: str = ""
     is_whole: bool = False
     """Whether every line of the session was applied; otherwise the counts cover only the last lines."""
@@ -226,7 +210,7 @@ class Digest:
     permission_mode: str = ""
     began_ms: int | None = None
     seen_ms: int | None = None
-    """The time of the last line, by its own timestamp or else its arrival."""
+    """By the line's own timestamp, or else its arrival."""
     turn: Turn = Turn.NONE
     turn_ms: int | None = None
     """When the turn began, or ended."""
@@ -235,46 +219,37 @@ class Digest:
     is_answered: bool = False
     """Whether the model has answered since the prompt or the last result."""
     ended_turns: int = 0
-    """The number of turns that ended in the lines that were read."""
     took_ms: int | None = None
-    """The duration of the last turn, as its result reports it; None while another one is open."""
+    """The duration of the last turn by its result; None while another one is open."""
     outcome: Outcome | None = None
-    """The outcome of the last turn that ended."""
     reason: str = ""
-    """Why it failed."""
     calls: int = 0
     failed: int = 0
     rejected: int = 0
     """How many calls a person or a rule refused."""
     cancelled: int = 0
     turns: int = 0
-    """The number of the user's prompts."""
     open_calls: dict[str, OpenCall] = field(default_factory=dict)
     """By call_id, the oldest first; at most 32."""
     asked: str = ""
-    """The question that the agent has logged and nobody has answered: `shell npm ci`."""
+    """What the agent has asked and nobody has answered: `shell npm ci`."""
     asked_ms: int | None = None
     asked_until_ms: int | None = None
-    """When the agent answers that question by itself; None if it does not."""
+    """When the agent answers by itself; None if it does not."""
     retry: str = ""
-    """The retry that the agent waits for: `retry 4 of 10: overloaded`."""
+    """What the agent waits for: `retry 4 of 10: overloaded`."""
     is_compacting: bool = False
     limits: KnownLimits = NO_LIMITS
-    """The usage limits that the agent has reported."""
     context_used: int | None = None
     context_size: int | None = None
     lines_added: int = 0
     lines_removed: int = 0
     todo: tuple[int, int] | None = None
-    """The number of to-do entries that are completed, and of all."""
+    """Completed, and all."""
     tests: LastTests | None = None
-    """The newest verdict of tests; None if it is unknown."""
     doing: str = ""
-    """The to-do entry that is in progress."""
     usual_pause_ms: int | None = None
-    """90 % of the model's longest silences in the newest turns are not longer; None before there are ten.
-    Each stay with the model counts once: from a prompt or the end of a call to the next call or the end of
-    the turn."""
+    """90 % of the model's longest silences in the newest turns are not longer; None before there are ten."""
     is_one_liner: bool = False
     """Whether another program has started the session for one prompt, by its own lines."""
     usage: UsageCounts = field(default_factory=UsageCounts, repr=False)
@@ -284,8 +259,7 @@ class Digest:
     """What later events depend on."""
 
     def apply(self, events: Sequence[Event], at_ms: int | None = None) -> None:
-        """Apply the events of one line. `at_ms`, the arrival time of the line, counts if the lines have no
-        times of their own."""
+        """Apply the events of a line; `at_ms`, its arrival, counts if the lines have no own times."""
         if events and type(events[0]) is LineTime:
             at_ms = events[0].at_ms
             self.course.has_line_times = True
@@ -310,9 +284,9 @@ class Digest:
     def duration_ms(
         self, arrived: tuple[int | None, int | None] = (None, None), below_ms: int = 0
     ) -> int | None:
-        """Return how long the session took, as `Session.duration_ms`; None if unknown. If lines were left
-        out, a result that covers nine tenths of the time between the first and the last line is taken as that
-        of the only turn. `below_ms` is the time of the last line of its subagents."""
+        """Return how long the session took, as `Session.duration_ms`. If lines were left out, a result that
+        covers nine tenths of the time between the first and the last line is taken as that of the only turn.
+        `below_ms` is the time of the last line of its subagents."""
         last_ms = None if self.seen_ms is None else max(self.seen_ms, below_ms)
         span = span_ms(*arrived) or span_ms(self.began_ms, last_ms)
         if self.took_ms is None or self.ended_turns > 1:
@@ -337,7 +311,6 @@ class Digest:
 
     @property
     def tokens(self) -> Tokens:
-        """The tokens and the cost of all runs."""
         return self.usage.total
 
     @property
@@ -439,7 +412,6 @@ def _turn_ended(digest: Digest, event: TurnEnded, at_ms: int | None) -> None:
 
 
 def _end_run(digest: Digest) -> None:
-    """End the calls, questions and retries that cannot outlast a turn."""
     for call_id in digest.open_calls:
         digest.course.settle(call_id, has_ended=False)
     digest.open_calls.clear()
@@ -474,7 +446,6 @@ def _continues(digest: Digest) -> None:
 
 
 def _describe(digest: Digest, event: RunStarted | RunInfo) -> None:
-    """Apply the facts that both kinds of lines have."""
     digest.session_id = (event.session_id or digest.session_id)[:MOST_NAME]
     digest.model = (event.model or digest.model)[:MOST_NAME]
     if digest.uses is not None:
@@ -561,7 +532,6 @@ def _count(digest: Digest, outcome: Outcome, calls: int) -> None:
 
 
 def _permission(digest: Digest, event: Permission, at_ms: int | None) -> None:
-    """Automatic ones are ignored."""
     key = question_key(event)[:MOST_LINE]
     call_id = event.call_id and event.call_id[:MOST_LINE]
     questions = digest.course.questions
@@ -631,13 +601,11 @@ def _text_retracted(digest: Digest, event: TextRetracted, _at_ms: int | None) ->
 
 
 def _notice(digest: Digest, event: Notice, _at_ms: int | None) -> None:
-    """The last error may be why the turn ends."""
     if event.is_error:
         digest.course.last_error = line(event.message)
 
 
 def _retry(digest: Digest, event: Retry, _at_ms: int | None) -> None:
-    """The agent tries again until the next text, call or result."""
     digest.retry = retry_words(event, line(event.message))
 
 

@@ -1,8 +1,6 @@
 """The digests of sessions that have ended, kept in a file: the next list reads only what has changed.
-
-`digests.jsonl` in the state folder begins with a JSON object, which says where the session of each path is.
-One JSON array for each session follows. The file is read in one go and replaced as a whole. What is damaged,
-or was made by another version, is read from the sessions again.
+`digests.jsonl` begins with a JSON object, which says where each session is; one JSON array a session follows.
+It is read in one go and replaced as a whole. What is damaged, or of another version, is read again.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ _MOST_SESSIONS = 10_000
 """The newest sessions are kept. Reading them takes 40 ms, if all of them are asked for."""
 _MOST_BYTES = 1 << 25
 _LARGEST = 1 << 14
-"""A larger digest is not kept; most have 1 KB."""
 _WORTH_BYTES = 1 << 20
 """The file is written when the sessions that are new in it have this size: reading them takes 30 ms."""
 
@@ -51,22 +48,21 @@ def identity_of(found: SessionEntry, subagents: Iterable[SessionEntry], *, is_br
 
 
 _PATH, _SIZE = 2, 3
-"""Their places in an identity."""
 
 
 class KeptDigests:
-    """The digests of one state folder. No file makes it raise."""
+    """No file makes it raise."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.path = state_folder(environ) / "digests.jsonl"
         self._file: _File | None = None
-        """What was read; None before, and after it was released."""
+        """None before it is read, and after it was released."""
         self._new: dict[str, bytes] = {}
         self._size = 0
         """The bytes of the new sessions."""
 
     def of(self, identity: Identity) -> Digest | None:
-        """Return the digest that was kept; None if there is none of exactly this identity."""
+        """Return the digest of exactly this identity."""
         if self._file is None:
             self._file = _File.read(self.path)
         return _kept(self._file.at(identity[_PATH]), identity)
@@ -84,13 +80,11 @@ class KeptDigests:
 
     @property
     def is_open(self) -> bool:
-        """Whether the file was read, and is still in memory."""
         return self._file is not None
 
     def write(self, present: Callable[[], Mapping[str, int]]) -> None:
         """Write what is new, if it is worth it, and release what was read. What another process has written
-        in the meantime stays. Sessions that no longer exist are removed. `present` returns when each session
-        that exists was changed, by its path."""
+        meanwhile stays. `present` has the sessions that exist by path, with the time of their change."""
         known, self._file = self._file, None
         is_worth = self._size >= _WORTH_BYTES
         if is_worth or (known is not None and not known.places.keys() <= present().keys()):
@@ -117,13 +111,13 @@ class KeptDigests:
 
 class _File(NamedTuple):
     places: Mapping[str, Any] = {}
-    """The place of each path, its length and its checksum. It is foreign data."""
+    """The place of each path, its length and its checksum: foreign data."""
     data: bytes = b""
     begin: int = 0
 
     @classmethod
     def read(cls, path: Path) -> _File:
-        """Return the file; an empty one if it is not there, is damaged, or was made by another version."""
+        """It is empty if it is not there, is damaged, or was made by another version."""
         try:
             with open(open_own(path), "rb", buffering=0) as file:
                 data = file.read(2 * _MOST_BYTES)
@@ -137,7 +131,6 @@ class _File(NamedTuple):
         return cls(places, data, begin) if type(places) is dict else cls()
 
     def at(self, path: str) -> bytes:
-        """Return the entry of a path; empty without one, and if it is damaged."""
         match self.places.get(path):
             case [int() as at, int() as length, int() as checksum]:
                 entry = self.data[self.begin + at : self.begin + at + length]
@@ -146,7 +139,6 @@ class _File(NamedTuple):
 
 
 def _kept(entry: bytes, identity: Identity) -> Digest | None:
-    """Return the digest in an entry of this identity; None for another entry, or a value of another type."""
     if not entry:
         return None
     try:
@@ -162,10 +154,9 @@ def _kept(entry: bytes, identity: Identity) -> Digest | None:
 
 class _Reader(NamedTuple):
     types: frozenset[type]
-    """The types that they have in JSON."""
+    """The types in JSON."""
     make: Callable[[Any], Any] | None = None
-    """Makes a value that is not None, or raises `ValueError`, `TypeError` or `KeyError`; None if it is the
-    same in JSON."""
+    """Raises `ValueError`, `TypeError` or `KeyError`; None if the value is the same in JSON."""
 
 
 def _plain(value: object) -> list[object]:
@@ -255,7 +246,6 @@ _digest = _one_by_one(lambda values: Digest(**dict(zip(_READERS, values, strict=
 
 
 def _shape(hint: Any) -> str:
-    """Return a type in words, with the fields of named tuples and the values of enumerations."""
     inside = [_shape(each) for each in get_args(hint)]
     if isinstance(hint, type) and issubclass(hint, Enum):
         inside = [f"{each.value}" for each in hint]
@@ -265,13 +255,11 @@ def _shape(hint: Any) -> str:
 
 
 _CODE = ("agents", "session", "analysis", "catalog/digest", "recording", "sources/stores")
-"""What reads a digest."""
 
 
 def _made_by() -> list[Any]:
-    """Return what reads digests: the version, the fields, when the folders of the code were changed, and
-    whether there is a price list, for which tokens are counted. An installed version never changes. A
-    checkout does, with the time of each folder in which git has replaced a file."""
+    """What reads digests: the version, the fields, whether there is a price list, and the times of the
+    folders of the code. An installed version never changes; a checkout does when git has replaced a file."""
     package = Path(agentwatch.__file__).parent
     times = []
     for name in _CODE:

@@ -67,7 +67,7 @@ class _Command(NamedTuple):
 
 
 class LastTestsReader:
-    """Collects the commands of one reading; the newest that ran tests decides what the digest shows."""
+    """The newest command of a reading that ran tests decides what the digest shows."""
 
     def __init__(self, digest: Digest, decoder: Decoder) -> None:
         self._digest = digest
@@ -76,7 +76,7 @@ class LastTestsReader:
         self._changes = 0
 
     def collect(self, line: bytes, events: Sequence[Event]) -> None:
-        """Note the commands and the changes of files that end in a line; call it before they are applied."""
+        """Call it before the events are applied."""
         for event in events:
             if type(event) is not ToolEnded:
                 continue
@@ -90,7 +90,6 @@ class LastTestsReader:
                 self._changes += 1
 
     def finish(self) -> None:
-        """Read the newest commands until one of them ran tests, and update the digest."""
         digest = self._digest
         if not self._commands:
             if self._changes and digest.tests is not None:
@@ -135,17 +134,16 @@ def _only_reads(words: str) -> bool:
 
 
 MOST_LINES = 20_000
-"""The most lines that one reading applies. A line takes 10 µs, and 1 MiB of real ones has up to 7,000."""
+"""The most lines of one reading: a line takes 10 µs, and 1 MiB of real ones has up to 7,000."""
 _BOUNDARIES = (TurnStarted, TurnEnded)
 
 
 def format_of(found: SessionEntry) -> Agent | None:
-    """Return the format of a session's lines; None if it is not decoded, or detected from the lines."""
+    """None if the lines are not decoded, or the format is detected from them."""
     return None if found.agent == OWN else agent_on_disk(found.agent)
 
 
 def digest_of(found: SessionEntry, agent: Agent | None) -> Digest:
-    """Return a digest built from metadata alone."""
     about = found.metadata
     return Digest(
         format="" if agent is None else agent.name,
@@ -164,19 +162,17 @@ def digest_of(found: SessionEntry, agent: Agent | None) -> Digest:
 
 
 def decoder_for(digest: Digest) -> Decoder:
-    """Return a decoder of the format that a digest names, which detects the format if it names none."""
+    """Return a decoder of the digest's format, which detects the format if there is none."""
     return Decoder(agent_named(digest.format) if digest.format else None)
 
 
 def is_boundary(event: Event) -> bool:
-    """Return whether a turn of the main agent begins or ends with an event."""
     return isinstance(event, _BOUNDARIES) or (isinstance(event, Prompt) and event.parent_call is None)
 
 
 def apply_lines(digest: Digest, decoder: Decoder, lines: list[bytes], at_ms: int | None = None) -> bool:
-    """Apply lines to a digest, and return whether a turn begins or ends in them. Only the last 20,000 lines
-    are applied. If the format is not found in the first lines, the others are not searched for it. `decoder`
-    is the decoder of the lines before. The lines may lack their line ends, and blank ones are skipped."""
+    """Apply lines after those before of the same `decoder`; return whether a turn begins or ends in them.
+    Only the last 20,000 are applied. Lines may lack their line ends, and blank ones are skipped."""
     has_boundary = False
     if len(lines) > MOST_LINES:
         digest.skip()
@@ -199,15 +195,11 @@ _LARGEST_SHARE = 0.02
 
 
 class StoredLines:
-    """Reads the lines of a stored session again when the store has changed."""
-
     def __init__(self) -> None:
         self._read: tuple[int, int, int | None] | None = None
-        """The size and the times of the session when it was read last."""
         self.problem: OSError | None = None
-        """Why it could not be read when that was tried last."""
         self._due = 0.0
-        """When it may be read again, in seconds of the monotonic clock."""
+        """In seconds of the monotonic clock."""
 
     def is_behind(self, found: SessionEntry) -> bool:
         """Return whether the session has changed since it was read, and may be read again only later."""
@@ -215,12 +207,10 @@ class StoredLines:
 
     @property
     def is_due(self) -> bool:
-        """Whether the session may be read again."""
         return time.monotonic() >= self._due
 
     def read(self, found: SessionEntry) -> tuple[Digest, Decoder | None] | None:
-        """Return the digest of a session; None if it has not changed, or cannot be read now. With it comes
-        the decoder of what may follow; None if not all lines were read."""
+        """None if nothing changed or it cannot be read now. The decoder is None if lines were left out."""
         if not self.is_behind(found) or not self.is_due:
             return None
         began = time.monotonic()
@@ -241,7 +231,6 @@ def _present(found: SessionEntry) -> tuple[int, int, int | None]:
 
 
 def _read(found: SessionEntry) -> tuple[Digest, Decoder | None] | None:
-    """Return the digest of a session and its decoder; None if no store has it."""
     store = store_for(found.path)
     if store is None:
         return None
@@ -274,13 +263,9 @@ _BRIEF_TAIL_BYTES = (1 << 13, 1 << 16)
 
 
 class Read(NamedTuple):
-    """What was read of a file."""
-
     digest: Digest
     decoder: Decoder
-    """The decoder of the lines that follow."""
     offset: int
-    """The offset of the first line that was not read."""
 
 
 class _Head(NamedTuple):
@@ -290,8 +275,7 @@ class _Head(NamedTuple):
 
 
 def read_whole(fd: int, size: int, start: Digest) -> Read:
-    """Read all whole lines of a file. `start`, what is known before, is not changed. Raise `OSError` if the
-    file cannot be read."""
+    """Read all whole lines. `start`, what is known before, is not changed. Raise `OSError`."""
     digest = _copy(start)
     digest.is_whole = True
     decoder = decoder_for(digest)
@@ -301,8 +285,7 @@ def read_whole(fd: int, size: int, start: Digest) -> Read:
 
 
 def read_ends(fd: int, size: int, start: Digest) -> Read:
-    """Read the head of a file, and as much of its tail as shows the present activity. `start`, what is known
-    before, is not changed. Raise `OSError` if the file cannot be read."""
+    """Read the head, and as much of the tail as shows the present activity. Raise `OSError`."""
     head = _read_head(fd, start, HEAD_BYTES)
     found = None
     for most in _TAIL_BYTES:
@@ -317,9 +300,8 @@ def read_ends(fd: int, size: int, start: Digest) -> Read:
 
 
 def read_briefly(fd: int, size: int, start: Digest) -> Read | None:
-    """Read the beginning of a file up to its prompt, and its end. `start`, what is known before, is not
-    changed. Return None if no turn begins or ends in so little, so that more must be read. Raise `OSError` if
-    the file cannot be read."""
+    """Read the beginning up to the prompt, and the end; `start` is not changed. None if no turn begins or
+    ends in so little. Raise `OSError`."""
     if size <= _BRIEF_HEAD_BYTES + _BRIEF_TAIL_BYTES[0]:
         return None
     head = _read_head(fd, start, _BRIEF_HEAD_BYTES, is_brief=True)
@@ -365,7 +347,6 @@ def _read_tail(fd: int, begin: int, size: int, head: _Head) -> tuple[Read, bool]
 
 
 def _read_long_line(fd: int, size: int, head: _Head) -> Read:
-    """Read the last line, which is longer than the longest tail, and the lines before it."""
     start, length = next(lines_from_end(fd, _LINE_BYTES), (size, 0))
     if not length:
         return Read(*_continued(head), size)
@@ -377,7 +358,6 @@ def _read_long_line(fd: int, size: int, head: _Head) -> Read:
 
 
 def _continued(head: _Head) -> tuple[Digest, Decoder]:
-    """Return the digest and the decoder after the head and a gap."""
     digest = _copy(head.digest)
     decoder = decoder_for(digest)
     for line in filter(bytes.strip, head.start):
@@ -393,7 +373,7 @@ def _copy(digest: Digest) -> Digest:
 
 
 _WHOLE_BYTES = 1 << 20
-"""A file of this size is read whole. It takes 5 to 20 ms."""
+"""A file of this size is read whole, in 5 to 20 ms."""
 _MOST_APPENDED = 1 << 22
 """If more was appended since the last reading, the file is read like a new one."""
 _SILENT_MS = 5_000
@@ -420,13 +400,11 @@ class _Version(NamedTuple):
 
 class Tail:
     """Reads one session for a list. No file makes it raise, and none stays open. If `is_brief`, only the
-    beginning and the end of its file are read, even if they do not show the present activity. Creating it
-    reads nothing."""
+    beginning and the end are read, even if they do not show the present activity."""
 
     def __init__(self, found: SessionEntry, *, is_brief: bool = False) -> None:
         self.is_brief = is_brief
         self.found = found
-        """The session. It may be replaced by what a later search has found of it."""
         self.digest: Digest | None = None
         """None for a session of which only the metadata are known."""
         agent = format_of(found)
@@ -435,13 +413,10 @@ class Tail:
         self._is_decoded = self.digest is not None and (agent is not None or found.agent == OWN)
         self._stored = StoredLines() if found.reach is Reach.STORE else None
         self._decoder: Decoder | None = None
-        """None before the first reading, and if the next one must begin again."""
+        """None if the next reading must begin again."""
         self._seen: _Version | None = None
-        """The version of the file that was read last; None before the first reading."""
         self._offset = 0
-        """The offset of the first line that was not read."""
         self._before = b""
-        """The bytes before that offset."""
         self._exchange: Exchange | None = None
         """Merges the directions of a recording that has both."""
         self._problem: OSError | None = None
@@ -452,8 +427,7 @@ class Tail:
 
     @property
     def final(self) -> Digest | None:
-        """The digest, if reading the file again as it was found would give the same; None while more may
-        follow, and if the file could not be read."""
+        """The digest, if reading the file again as it was found would give the same."""
         seen, found = self._seen, self.found
         if not self._is_at_once or self._decoder is not None or self._held != [] or self.problem is not None:
             return None
@@ -464,21 +438,19 @@ class Tail:
 
     @property
     def problem(self) -> OSError | None:
-        """Why the session could not be read when that was tried last."""
         return self._problem if self._stored is None else self._stored.problem
 
     @property
     def is_behind(self) -> bool:
-        """Whether the session has changed, and could not be read again yet, because it is a store."""
+        """Whether a store has changed that could not be read again yet."""
         return self._is_decoded and self._stored is not None and self._stored.is_behind(self.found)
 
     @property
     def is_due(self) -> bool:
-        """Whether the session may be read again now."""
         return self._stored is None or self._stored.is_due
 
     def update(self) -> bool:
-        """Read what is new, and return whether the digest may have changed."""
+        """Return whether the digest may have changed."""
         if not self._is_decoded:
             return False
         if self._stored is not None:
@@ -498,8 +470,7 @@ class Tail:
             return False
 
     def pass_time(self, now_ms: int) -> bool:
-        """Apply what follows from the time without a new line, and return whether that is anything. Call it
-        while nothing changes: the end of a turn that no line shows follows from time alone."""
+        """Apply what follows from the time without a new line; return whether that is anything."""
         if self.digest is None or self._decoder is None or self._held == []:
             return False
         silent_ms = now_ms - self._changed_ms
@@ -514,20 +485,17 @@ class Tail:
 
     @property
     def awaits_silence(self) -> bool:
-        """Whether something may follow from silence that was not applied yet."""
         return self._decoder is not None and self._held != []
 
     @property
     def _changed_ms(self) -> int:
-        """In milliseconds since the epoch."""
         if self._seen is not None:
             return self._seen.changed_ms
         changed_ms = self.found.metadata.changed_ms
         return self.found.changed_ns // 10**6 if changed_ms is None else changed_ms
 
     def settle(self) -> bool:
-        """Apply what follows if nothing more is written, and return whether that is anything. Call it when
-        the process of the session has ended."""
+        """Apply what follows if nothing more is written; return whether that is anything."""
         if self.digest is None or self._decoder is None:
             return False
         if self._held is None:
@@ -566,14 +534,13 @@ class Tail:
         return True
 
     def _known(self, version: _Version) -> tuple[Digest, Decoder] | None:
-        """Return what later lines of the file update; None if it is another one, or must be read again."""
+        """None if it is another file, or must be read again."""
         is_other = self._seen is None or self._seen[:2] != version[:2]
         if is_other or self._held or self.digest is None or self._decoder is None:
             return None
         return self.digest, self._decoder
 
     def _read_both(self, files: Files) -> bool:
-        """Read a recording with both directions in the order of arrival."""
         (one, other), before = (_Version.of(os.fstat(fd)) for fd in files[:2]), self._seen
         version = other._replace(size=one.size + other.size, changed_ns=max(one[3], other[3]))
         if version == before:
@@ -590,7 +557,6 @@ class Tail:
         return True
 
     def _begin_both(self, files: Files, size: int, changed_ms: int) -> None:
-        """Read a recording with both directions from a file with all of it, or with its head and its tail."""
         from agentwatch.recording.saved import Exchange
 
         self._exchange, most = Exchange(), _TAIL_BYTES[-1]
@@ -607,7 +573,6 @@ class Tail:
             os.close(fd)
 
     def _continues(self, fd: int) -> bool:
-        """Return whether the bytes before the next line are those that were read."""
         return not self._before or bytes_before(fd, self._offset) == self._before
 
     def _begin(self, fd: int, size: int, changed_ms: int) -> None:
@@ -621,7 +586,7 @@ class Tail:
             found.digest.seen_ms = changed_ms
 
     def _append(self, fd: int, size: int, digest: Digest, decoder: Decoder, at_ms: int | None = None) -> None:
-        """Apply the lines after the last reading. The last one may not have been written whole yet."""
+        """Apply the lines after the last reading; the last one may not have been written whole yet."""
         lines, rest = lines_between(fd, self._offset, size)
         if _is_object(rest):
             lines, rest = [*lines, rest], b""

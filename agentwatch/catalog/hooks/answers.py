@@ -42,7 +42,7 @@ _MOST_HOOKS = 64
 _MOST_KEPT = 64 << 20
 """The bytes of all questions. A hook beyond them is sent away: the agent's own dialog is on its screen."""
 _ASKING_SECONDS = 10.0
-"""How long a hook may be connected without a question, and with one that was answered."""
+"""For a hook without a question, and for one whose question was answered."""
 _MOST_ID = 64
 _CHUNK = 1 << 18
 _ENDS = frozenset(("sent", "elsewhere", "refused", "unknown"))
@@ -55,11 +55,10 @@ sessions in which keys were pressed missed the time of 6 % of the hooks with Pyt
 
 
 class PermissionQuestion(NamedTuple):
-    """A permission that an agent waits for. Its texts are foreign."""
+    """Its texts are foreign."""
 
     id: str
     key: Key
-    """The session."""
     tool: str
     input: Mapping[str, str]
     """A value that is not a text is written as JSON."""
@@ -68,8 +67,6 @@ class PermissionQuestion(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A question that is over."""
-
     question: PermissionQuestion
     act: str
     """`allow` or `deny`; empty if the user has not answered it in the list."""
@@ -82,25 +79,22 @@ class _Hook:
         self.connection = connection
         self.buffer = bytearray()
         self.size = 0
-        """All bytes that it has sent."""
         self.question: PermissionQuestion | None = None
         self.act = ""
         self.receipt = ""
         self.is_recorded = False
-        """Whether it has recorded its decision itself."""
         self.until = time.monotonic() + _ASKING_SECONDS
 
 
 class Answers:
-    """Is asked by hooks in a thread; only one list of a user at a time is. `changed` is called after
-    `questions` has changed, `ended` with each question that is over, both in the thread. Nothing is done
-    until `start`."""
+    """Is asked by hooks in a thread; only one list of a user is. `changed` is called after `questions` has
+    changed, `ended` with each question that is over, both in the thread."""
 
     def __init__(
         self, environ: Mapping[str, str], changed: Callable[[], object], ended: Callable[[Ended], object]
     ) -> None:
         self.questions: Mapping[str, PermissionQuestion] = {}
-        """The open questions by their ids, the oldest first. It is replaced by a new mapping."""
+        """By their ids, the oldest first. It is replaced by a new mapping."""
         self.problem = ""
         """Why no hook can ask; empty if one can, or another list is asked."""
         self._environ = environ
@@ -108,18 +102,17 @@ class Answers:
         self._changed, self._ended = changed, ended
         self._hooks: dict[int, _Hook] = {}
         self._ids: set[str] = set()
-        """The ids of all questions that are not over, also of those that the user has answered."""
+        """Also of questions that the user has answered."""
         self._selector = selectors.DefaultSelector()
         self._wake, self._woken = os.pipe()
         self._selector.register(self._wake, selectors.EVENT_READ)
         self._lock = threading.Lock()
         self._given: list[tuple[str, str, str]] = []
-        """The answers of the user that the thread has not sent yet: id, act, message."""
+        """Those that the thread has not sent yet: id, act, message."""
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="answers", daemon=True)
 
     def start(self) -> None:
-        """Be asked, once no other list is."""
         self._thread.start()
 
     def close(self) -> None:
@@ -130,8 +123,7 @@ class Answers:
             self._thread.join(_END_SECONDS)
 
     def answer(self, question: PermissionQuestion, act: str, message: str = "") -> bool:
-        """Answer a question, and return whether it was still open. `message` is why it is denied, for the
-        agent."""
+        """Return whether the question was still open. `message` tells the agent why it is denied."""
         with self._lock:
             is_open = self.questions.get(question.id) is question
             if is_open:
@@ -155,7 +147,7 @@ class Answers:
             self._changed()
 
     def _owner(self) -> int | None:
-        """Wait until no other list is asked, and return the lock that says so; None if closed meanwhile."""
+        """Wait until no other list is asked; return the lock that says so, None if closed meanwhile."""
         private_folder(self._folder)
         require_private(os.fspath(self._folder))
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -248,7 +240,6 @@ class Answers:
             self._take(fd, line)
 
     def _take(self, fd: int, line: bytes) -> None:
-        """Take the question of a hook, or the receipt of one that has asked."""
         hook = self._hooks[fd]
         if hook.question is not None:
             hook.receipt, hook.is_recorded = _receipt(line, hook.question.id)
@@ -276,7 +267,6 @@ class Answers:
                 return
 
     def _write(self, fd: int, data: bytes) -> bool:
-        """Write to a hook, and return whether it took all of it."""
         try:
             return self._hooks[fd].connection.send(data) == len(data)
         except OSError:
@@ -300,7 +290,7 @@ class Answers:
         self._changed()
 
     def _record(self, question: PermissionQuestion, act: str, receipt: str, id_: str) -> None:
-        """Record an answer; one that the hook may have recorded, too, has the id of its question."""
+        """An answer that the hook may have recorded, too, has the id of its question."""
         agent, session_id = question.key
         path = acts_file(agent, session_id, None, self._environ)
         if path is not None:
@@ -309,7 +299,6 @@ class Answers:
 
 
 def _question(line: bytes) -> PermissionQuestion | None:
-    """None if the line has none."""
     try:
         fields = json.loads(line)
         if not isinstance(fields, dict) or not isinstance(fields.get("input"), dict):
@@ -330,8 +319,7 @@ def _question(line: bytes) -> PermissionQuestion | None:
 
 
 def _receipt(line: bytes, id_: str) -> tuple[str, bool]:
-    """Return the receipt in a line of a hook that has asked, and whether the hook has recorded it. The
-    receipt is empty if the line has none."""
+    """The receipt in a line of a hook, empty without one, and whether the hook has recorded it."""
     try:
         fields = orjson.loads(line)
     except ValueError:

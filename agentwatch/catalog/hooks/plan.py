@@ -33,8 +33,6 @@ _INDENT = re.compile(r"\n([ \t]+)")
 
 
 class Part(NamedTuple):
-    """An item of an array, or a member of an object with its key."""
-
     begin: int
     """The index of the item, or of the key."""
     value: int
@@ -43,8 +41,7 @@ class Part(NamedTuple):
 
 
 def checked(text: str) -> Any:
-    """Return the value of a document. Raise `ValueError` if it is not JSON, is nested too deeply, or an
-    object in it has a key twice."""
+    """Raise `ValueError` if it is not JSON, is nested too deeply, or an object in it has a key twice."""
     try:
         return json.loads(text, object_pairs_hook=_once, parse_constant=_not_json)
     except RecursionError:
@@ -52,7 +49,7 @@ def checked(text: str) -> Any:
 
 
 def parts_of(text: str, at: int) -> dict[str | int, Part]:
-    """Return the members of an object by key, or the items of an array by index, in their order."""
+    """The members of an object by key, or the items of an array by index, in their order."""
     found: dict[str | int, Part] = {}
     is_object = text[at] == "{"
     at = _skip(text, at + 1)
@@ -71,9 +68,8 @@ def parts_of(text: str, at: int) -> dict[str | int, Part]:
 
 
 def added(text: str, path: Sequence[str | int], value: object) -> str:
-    """Return a document with one more value, formatted like its neighbours. `path` has the keys and indexes
-    of an array that gets an item, or of an object that gets a member; the last one is the key of the new
-    member, or the number of items before the new item."""
+    """Return a document with one more value, formatted like its neighbours. `path` ends with the key of the
+    new member, or with the number of items before the new item."""
     at = _skip(text, 0)
     for key in path[:-1]:
         at = parts_of(text, at)[key].value
@@ -97,8 +93,7 @@ def added(text: str, path: Sequence[str | int], value: object) -> str:
 
 
 def removed(text: str, path: Sequence[str | int]) -> str:
-    """Return a document without one value, and without the comma and the blanks that belonged to it. `path`
-    has the keys and indexes of the value."""
+    """Return a document without the value at `path`, its comma and the blanks that belonged to it."""
     at = _skip(text, 0)
     for key in path[:-1]:
         at = parts_of(text, at)[key].value
@@ -147,8 +142,7 @@ class Shape(ValueError):
 
 
 def with_entries(text: str | None, agent: HookedAgent, program: Program) -> str:
-    """Return the file with one entry of ours for each event, and everything else as it was. `text` is None if
-    the file does not exist. Raise `Shape` if the file has another form."""
+    """The file with one entry of ours for each event; `text` is None without a file. Raise `Shape`."""
     commands = {event: program.command(agent.name, event) for event in agent.events}
     if text is None:
         events = {event: [agent.entry(command)] for event, command in commands.items()}
@@ -169,14 +163,12 @@ def with_entries(text: str | None, agent: HookedAgent, program: Program) -> str:
 
 
 def without_entries(text: str, agent: HookedAgent) -> str:
-    """Return the file without our entries, and without the arrays that are empty then. Raise `Shape` if the
-    file has another form."""
+    """Return the file without our entries, and without the arrays that are empty then. Raise `Shape`."""
     return _without(text, agent, is_own)
 
 
 def installed_events(text: str, agent: HookedAgent, program: Program) -> tuple[int, int]:
-    """Return for how many events the right entry is there, and the number of other entries of ours. Raise
-    `Shape` if the file has another form."""
+    """For how many events the right entry is there, and the other entries of ours. Raise `Shape`."""
     events = _document(text, agent).get(_HOOKS, {})
     right = other = 0
     for event, entries in events.items():
@@ -232,14 +224,11 @@ MOST_BYTES = 1 << 20
 """A file with hooks that is larger is left alone."""
 _NEW_MODE = 0o600
 _MOST_KEPT = 100
-"""The most copies of a file from before."""
 _NOTHING = "/dev/null"
-"""The name of a file that does not exist, in a unified diff."""
+"""How a unified diff calls a file that does not exist."""
 
 
 class Change(NamedTuple):
-    """A change of one file."""
-
     path: Path
     before: bytes | None
     """None for a file that does not exist."""
@@ -249,7 +238,6 @@ class Change(NamedTuple):
     """Whether the whole file is ours, so that no copy of it is kept."""
 
     def diff(self) -> Iterator[str]:
-        """Yield the lines of a unified diff."""
         name = str(self.path)
         yield from difflib.unified_diff(
             _lines(self.before),
@@ -260,8 +248,8 @@ class Change(NamedTuple):
         )
 
     def make(self) -> Path | None:
-        """Make the change, and return the path of the copy of the file before. Raise `OSError` if it cannot
-        be made, or the file is not what it was; nothing is changed then."""
+        """Return the path of the copy of the file before. Raise `OSError` if the file is not what it was, or
+        cannot be written; nothing is changed then."""
         mode = _mode_of(self.path)
         copy = None
         if self.before is not None and not self.is_ours:
@@ -289,8 +277,7 @@ def _mode_of(path: Path) -> int | None:
 
 
 def keep_copy(path: Path, data: bytes, mode: int) -> Path:
-    """Write a dated copy of a file beside it, which overwrites nothing, and return its path. Raise `OSError`
-    if it cannot be written."""
+    """Write a dated copy of a file beside it, which overwrites nothing. Raise `OSError`."""
     name = f"{path.name}.{time.strftime('%Y%m%d-%H%M%S', time.localtime(wall_ns() // 10**9))}"
     for number in range(_MOST_KEPT):
         copy = path.with_name(f"{name}-{number}" if number else name)
@@ -317,7 +304,7 @@ def _copies_of(path: Path) -> list[Path]:
 
 
 def remove_empty(folder: Path, above: Path) -> None:
-    """Remove a folder if it is empty, then the empty folders above it, up to a folder that is kept."""
+    """Remove a folder if it is empty, then the empty folders above it, but not `above`."""
     with suppress(OSError):
         while folder != above:
             folder.rmdir()
@@ -334,22 +321,18 @@ _T = TypeVar("_T")
 
 
 class Status(NamedTuple):
-    """What is installed for an agent."""
-
     file: Path
     is_there: bool
     """Whether the agent's own folder exists."""
     right: int
-    """The number of events with the right entry."""
     other: int
-    """The number of other entries of ours: for another folder, or written by another version."""
+    """Entries of ours for another folder, or written by another version."""
     has_program: bool
     last_ms: int | None
-    """The time of the last event, in ms since the epoch; None if there was none."""
 
 
 class Hooks:
-    """The hooks of one agent for one user. Creating it reads nothing."""
+    """Creating it reads nothing."""
 
     def __init__(self, agent: HookedAgent, environ: Mapping[str, str], home: Path) -> None:
         self.agent = agent
@@ -359,16 +342,14 @@ class Hooks:
         self.file = self._folder / agent.file
 
     def installing(self) -> list[Change]:
-        """Return the changes that install the hooks; none if they are installed. Raise `Fault` if the agent's
-        folder does not exist, or a file is to be left alone."""
+        """Empty if all are installed. Raise `Fault` without the agent's folder, or if a file is alien."""
         if not self._folder.is_dir():
             raise Fault(f"{self._folder} does not exist: {self.agent.title} was never started", USAGE)
         present = self._read(self.file)
         return [*self._manifest(is_wanted=True), *self._to(present, self._with(present))]
 
     def removing(self) -> list[Change]:
-        """Return the changes that take the hooks out; empty if no hook is installed. Raise `Fault` if a file
-        is to be left alone."""
+        """Empty if no hook is installed. Raise `Fault` for a file to leave alone."""
         present = self._read(self.file)
         if present is None:
             return self._manifest(is_wanted=False)
@@ -377,14 +358,12 @@ class Hooks:
         return [*self._to(present, left), *manifest]
 
     def install(self, changes: list[Change]) -> list[Path]:
-        """Make the changes, after the program was written; return the copies of the files before. Raise
-        `OSError` if a file cannot be written, or has changed meanwhile."""
+        """Write the program, make the changes, and return the copies of the files. Raise `OSError`."""
         self.program.install()
         return _made(changes)
 
     def remove(self, changes: list[Change]) -> list[Path]:
-        """Make the changes, and delete the logs of the agent; return the copies of the files before. Raise
-        `OSError` if a file cannot be written, or has changed meanwhile."""
+        """Make the changes, delete the agent's logs, and return the copies of the files. Raise `OSError`."""
         copies = _made(changes)
         if self.agent.manifest:
             remove_empty(self.file.parent, self._folder)
@@ -392,7 +371,7 @@ class Hooks:
         return copies
 
     def status(self) -> Status:
-        """Return what is installed. Raise `Fault` if the file is not what the agent reads."""
+        """Raise `Fault` if the file is not what the agent reads."""
         data = self._read(self.file)
         right, other = (0, 0) if data is None else self._installed(data)
         return Status(
@@ -407,7 +386,7 @@ class Hooks:
             return None
 
     def _installed(self, data: bytes) -> tuple[int, int]:
-        """Return how many events have the right entry in a file, and how many other entries are ours."""
+        """As `installed_events`."""
         return self._shaped(lambda: installed_events(_text(data), self.agent, self.program))
 
     def _count(self, data: bytes) -> int:
@@ -420,8 +399,8 @@ class Hooks:
         return self._shaped(made).encode()
 
     def _without(self, present: bytes) -> bytes | None:
-        """Return the file without our entries; None if it is to be deleted. If nothing else was changed since
-        they were put in, that is exactly the file before."""
+        """Return the file without our entries; exactly the file before if nothing else has changed since.
+        None if it is to be deleted."""
         if present == self._with(None):
             return None
         for copy in _copies_of(self.file)[:_MOST_COPIES]:
@@ -444,7 +423,6 @@ class Hooks:
         return [Change(self.file, present, wanted, is_ours=is_ours)]
 
     def _manifest(self, *, is_wanted: bool) -> list[Change]:
-        """Return the change of the extension's manifest, if the agent has extensions."""
         if self.agent.manifest is None:
             return []
         name, contents = self.agent.manifest

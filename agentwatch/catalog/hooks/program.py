@@ -1,7 +1,4 @@
-"""The programs that agents run: one notes each event of a session in a log, one asks the open list.
-
-`agentwatch.catalog.reports` reads the logs, `agentwatch.catalog.hooks.answers` is asked.
-"""
+"""The programs that agents run: one notes events in logs, which `reports` reads; one asks the open list."""
 
 from __future__ import annotations
 
@@ -101,22 +98,18 @@ exec /bin/cat >/dev/null
 
 
 class Program(NamedTuple):
-    """The program in the folder of the logs."""
-
     folder: Path
     answers: str = ""
     """The file of the program that answers; empty for the one that notes events."""
     settings: Path = Path()
-    """The file of the user's settings, which that program reads too."""
+    """The file of the user's settings, which the program reads too."""
 
     @property
     def path(self) -> Path:
-        """The file of the program."""
         return self.folder / (f"{_NAME}-answer" if self.answers else _NAME)
 
     @property
     def script(self) -> bytes:
-        """The contents of the file."""
         if not self.answers:
             return SCRIPT
         folder = answer_folder(self.folder.parent)
@@ -134,22 +127,19 @@ class Program(NamedTuple):
             return False
 
     def command(self, agent: str, event: str) -> str:
-        """Return the command that an agent runs. It reads its input and ends with 0 even if the program does
-        not exist. It is valid in sh, zsh and fish: Codex uses the user's shell. `event` is its name as it is
-        logged."""
+        """The command, which ends with 0 even without the program. It is valid in sh, zsh and fish: Codex
+        uses the user's shell. `event` is its name as it is logged."""
         path = shlex.quote(str(self.path))
         return f"[ -x {path} ] && {path} {agent} {event} || /bin/cat >/dev/null{_END}"
 
     def install(self) -> None:
-        """Write the program, in a folder that only the user may use. Raise `OSError` if it cannot be
-        written."""
+        """Write it in a folder that only the user may use. Raise `OSError`."""
         private_folder(self.folder)
         if not self.is_installed:
             replace_file(self.path, lambda: self.script, 0o700)
 
     def forget(self, agent: str) -> None:
-        """Delete an agent's logs, which would otherwise keep reporting its last state. Raise `OSError` if
-        they cannot be deleted."""
+        """Delete an agent's logs, which would otherwise keep reporting its last state. Raise `OSError`."""
         logs = self.folder / agent
         if not logs.is_symlink():
             with suppress(FileNotFoundError):
@@ -157,13 +147,13 @@ class Program(NamedTuple):
 
 
 def answer_folder(state: Path) -> Path:
-    """Return the folder of the socket on which the open list is asked; `state` is the state folder."""
+    """The folder of the socket on which the open list is asked; `state` is the state folder."""
     return state / "answer"
 
 
 def own_bytes(path: Path, most_bytes: int) -> bytes | None:
-    """Return the contents of a file of this user; None if it does not exist. Raise `OSError` if it is a link,
-    no regular file, has another name too, belongs to another user, is larger, or cannot be read."""
+    """None if the file does not exist. Raise `OSError` if it is a link, no regular file, has another name
+    too, belongs to another user, is larger, or cannot be read."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link", str(path))
     try:
