@@ -1,6 +1,5 @@
 """Finds what an ADDRESS names: a recording or a session, here or fetched, and a moment or a call in it.
-
-The machines of a list are here too. Nothing of another machine is imported unless one is named.
+Nothing of another machine is imported unless one is named.
 """
 
 from __future__ import annotations
@@ -41,38 +40,32 @@ _MOST_BYTES = 8 << 20
 
 
 class Address(NamedTuple):
-    """What a command is about."""
-
     path: Path
     """The recording, or the path of a store; `-` for stdin."""
     moment: MomentSpec | None = None
     """The moment, or the end of a call; None for the whole session."""
     words: str = ""
-    """The address as the user has typed it."""
+    """As the user has typed it."""
     elsewhere: str = ""
     """The address of a session of another machine, of which the recording is a copy; empty for others."""
 
     @property
     def name(self) -> str:
-        """The name of the recording, as of a file: that of a copy says nothing to the user."""
+        """As of a file: the name of a copy says nothing to the user."""
         return f"{self.elsewhere.rpartition('/')[2]}.ndjson" if self.elsewhere else self.path.name
 
     @property
     def session(self) -> str:
-        """The words for the whole session: its path, or its address on another machine."""
+        """The path of the whole session, or its address on another machine."""
         return self.elsewhere or str(self.path)
 
 
 def parse_address(words: str) -> Address:
-    """Return the address that the user has typed.
-
-    A file with the literal name wins, also if the name contains `#` or `@`. Otherwise the words are split at
-    the last `#` or `@` after the path of a file, or the id of a session on this machine. A path at which
-    nothing is is reported when it is opened. `words` are `FILE`, `-`, `FILE#12`, `FILE@14:03:07`,
-    `FILE@+95s`, or a session of any agent instead of FILE: its id, the stem of its recording, or at least the
-    first 6 characters of either. The present bytes of a remote session, `nats://HOST/SESSION`, are fetched
-    first.
-    """
+    """Return what the user has typed: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or instead of
+    FILE the id of a session of any agent, the stem of its recording, or at least the first 6 characters of
+    either. A file with the literal name wins, also with `#` or `@`; otherwise the last of these after a file
+    or an id splits the words. A path at which nothing is is reported when it is opened. `nats://HOST/SESSION`
+    is fetched as it is now."""
     if (named := named_file(words)) is not None:
         file, part = named
         return Address(Path(file), None if part is None else _moment(words, part), words)
@@ -99,7 +92,7 @@ def parse_address(words: str) -> Address:
 
 
 def _path_of_file(name: str) -> Path:
-    """Return the path of a file; a name without a folder and a suffix is an id, and raises a Fault."""
+    """A name without a folder and a suffix is an id, and raises a Fault."""
     path = Path(name)
     if os.sep in name or path.suffix or os.path.lexists(name):
         return path
@@ -114,8 +107,8 @@ def _path_of_file(name: str) -> Path:
 
 
 def named_file(words: str) -> tuple[str, str | None] | None:
-    """Return the file that an address names, and the words for a moment of it; nothing is read. The path may
-    be `-`, and the words are None without a moment. Return None if the address names no file that exists."""
+    """The file that an address names, which may be `-`, and the words for a moment of it; nothing is read.
+    None if there is no such file."""
     if words == str(STDIN) or os.path.exists(words):
         return words, None
     if is_elsewhere(words):
@@ -127,13 +120,13 @@ def named_file(words: str) -> tuple[str, str | None] | None:
 
 
 def is_elsewhere(words: str) -> bool:
-    """Return whether words are an address on another machine: of an engine, a host, or a session there."""
+    """Whether words are an address on another machine: of an engine, a host, or a session there."""
     return words.startswith((ENGINE, SSH))
 
 
 def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
-    """Return the address of a session of another machine, and the moment behind it. The name of a session
-    contains neither `#` nor `@`; a user's name before the host may be followed by `@`."""
+    """The address of a session of another machine, whose name contains neither `#` nor `@`, and the moment
+    behind it. A user's name before the host may be followed by `@`."""
     scheme, _, rest = words.partition("://")
     place, slash, session = rest.partition("/")
     at = min((at for sign in "#@" if (at := session.find(sign)) >= 0), default=None)
@@ -144,8 +137,8 @@ def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
 
 
 def _fetched(words: str) -> Path:
-    """Return the local copy of a session once it has all bytes that exist now. If bytes are missing, one line
-    on stderr says so, and the exit code of the command is not 0. `words` have no moment."""
+    """The local copy of a session with all bytes that exist now. If some are missing, a line on stderr says
+    so, and the exit code is not 0. `words` have no moment."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.cli.default_command import note_incomplete
     from agentwatch.remote.copying import open_copy
@@ -165,7 +158,7 @@ def _fetched(words: str) -> Path:
 
 
 def wait_until_read(copying: Copying) -> None:
-    """Wait until a copy has all bytes that exist now, and show the progress on a terminal."""
+    """Wait until a copy has all bytes that exist now; a terminal shows the progress."""
     from agentwatch.remote.engine import named
 
     progress = ShownProgress().step(f"reading {printable(copying.address)},")
@@ -190,7 +183,7 @@ def report_missing(copying: Copying) -> None:
 
 
 def recording_path(words: str, command: str) -> Path:
-    """Return the path of an address whose command prints a whole recording."""
+    """For a command that prints a whole recording."""
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"{command} takes a whole recording, not a moment of it: {address.session}", USAGE)
@@ -198,14 +191,13 @@ def recording_path(words: str, command: str) -> Path:
 
 
 def open_reader(path: Path, follow: bool | None = False) -> LineReader:
-    """Open the recording, the store or the stdin of an address, for a command that prints what is there. If
-    `follow` is None, a recording that is still being written has not ended; if False, it ends here. Raise
-    `Fault` if it cannot be opened, or stdin is a terminal."""
+    """Open an address for a command that prints what is there. A recording that is still written ends here if
+    `follow` is False, has not ended if None. Raise `Fault` if it cannot be opened, or stdin is a terminal."""
     return source_at(path, follow).reader
 
 
 def source_at(path: Path, follow: bool | None = False, log_fd: int | None = None) -> FileSource | StoreSource:
-    """Return the source of the recording, the store or the stdin of an address; arguments as in `opened`."""
+    """The source of the path of an address; `follow` as in `open_reader`."""
     from agentwatch.agents.opening import saved_source, stdin_growth, stream_source
 
     if path != STDIN:
@@ -214,14 +206,13 @@ def source_at(path: Path, follow: bool | None = False, log_fd: int | None = None
 
 
 def is_once(path: Path) -> bool:
-    """Return whether the path of an address is stdin or a pipe: it has no name, and nothing is beside it."""
+    """Whether the path is stdin or a pipe: it has no name, and nothing is beside it."""
     return path == STDIN or path.is_fifo()
 
 
 def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") -> None:
-    """Check that a recording has the part that is to be shown. A large recording, a session in a store and a
-    pipe are not read for it. `agent` is None to detect it. `name` is what the user calls the recording; its
-    path if empty."""
+    """Check that a recording has the part that is to be shown; a large one, a store and a pipe are not read
+    for it. `agent` is None to detect it. `name` is what the user calls the recording."""
     if asked.begin is None and asked.until is None:
         return
     from agentwatch.agents.opening import store_for
@@ -249,7 +240,7 @@ def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") ->
 
 
 def _splits(words: str) -> Iterator[tuple[str, str]]:
-    """Yield the words before each `#` or `@` and the words for the moment after it, the last sign first."""
+    """Yield the words before each `#` or `@` and those for the moment after it, the last sign first."""
     for at in range(len(words) - 1, -1, -1):
         if words[at] == "#":
             yield words[:at], words[at:]
@@ -269,10 +260,8 @@ def _moment(words: str, rest: str) -> MomentSpec:
 
 
 def is_source(words: str) -> bool:
-    """Return whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`.
-
-    A file with the literal name wins, and what has words behind the host's `/` is a session.
-    """
+    """Whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`. A file with the literal
+    name wins, and what has words behind the host's `/` is a session."""
     if words == HERE:
         return True
     scheme = next((scheme for scheme in (ENGINE, SSH) if words.startswith(scheme)), None)
@@ -282,7 +271,6 @@ def is_source(words: str) -> bool:
 
 
 def check_sources(words: Sequence[str]) -> None:
-    """Check that each of several words names a machine or an engine."""
     wrong = next((each for each in words if not is_source(each)), None)
     if wrong is not None:
         shown = cut(safe_line(wrong), _SHOWN_COLUMNS)
@@ -290,11 +278,9 @@ def check_sources(words: Sequence[str]) -> None:
 
 
 def machine_list(words: Sequence[str], machines: Machines, environ: Mapping[str, str], home: Path) -> Several:
-    """Return the sessions of machines as one list; nothing is connected yet.
-
-    If the extra of engines is not installed, a list with this machine says so in a line. A name of an engine
-    in the settings is one of `words` too. What is named twice is listed once.
-    """
+    """Return the sessions of machines as one list; nothing is connected yet. A name of an engine in the
+    settings is one of `words` too; what is named twice is listed once. Without the extra of engines, a line
+    says so."""
     from agentwatch.catalog.catalog import Machine
     from agentwatch.recording.store import sessions_folder
     from agentwatch.remote.lists import Several
@@ -321,8 +307,7 @@ def machine_list(words: Sequence[str], machines: Machines, environ: Mapping[str,
 
 
 def log_in(words: Iterable[str]) -> None:
-    """Let ssh ask on the terminal for what a login needs, before there is a screen. Without a terminal
-    nothing is asked, so nothing is connected."""
+    """Let ssh ask on the terminal, before there is a screen. Without a terminal nothing is connected."""
     hosts = [each.rstrip("/") for each in words if each.startswith(SSH)]
     if hosts and os.isatty(0) and os.isatty(2):
         from agentwatch.remote.ssh.shared_connection import connect

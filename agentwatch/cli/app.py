@@ -1,5 +1,4 @@
 """The program: the command `watch` with its options, and the exit code for each way in which a command ends.
-
 Textual is imported only when a screen is drawn: it takes 150 ms, while `--help` and `--print` take 40 ms.
 """
 
@@ -64,7 +63,7 @@ def watch(addresses: tuple[str, ...], **given: Any) -> int:
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """Return the options of a command that watches a session, which do not exclude each other."""
+    """The options of a command that watches a session, which do not exclude each other."""
     from agentwatch.cli.options import Options
 
     options = Options(**given)
@@ -113,7 +112,7 @@ def main() -> None:
 
 
 def _misuse(error: click.UsageError) -> str:
-    """Return what is wrong with the arguments, in one line, and whose help has the right ones."""
+    """What is wrong with the arguments, in one line, and whose help has the right ones."""
     words = ("agentwatch",) if error.ctx is None else error.ctx.command_path.split(" ")
     command = " ".join(word for word in words if word != watch.name)
     return f"{' '.join(error.format_message().split())} (see {command} --help)"

@@ -39,7 +39,7 @@ BROKEN = 1
 _NO_RULES = "no rules: give --rules FILE, --forbid, --require or --limit (--init writes a file of rules)"
 _STEP_SECONDS = 0.2
 _POLL_SECONDS = 1.0
-"""The interval at which `check` tests whether a file is still being written, if nothing marks its end."""
+"""How often a file without a mark of its end is tested for still being written."""
 _QUIET_SECONDS = 600
 """A file without a result that has not changed for this time is complete; commands may take minutes."""
 _OPEN = (None, Outcome.RUNNING, Outcome.UNFINISHED)
@@ -158,8 +158,8 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
 def _rules_of(
     files: Sequence[Path], forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]
 ) -> list[Rule]:
-    """Return the rules that the command line gives. A `require` or `limit` of an option replaces the same one
-    of a file. Raise `Fault` if there is no rule, or a rule cannot be read."""
+    """The rules of the command line. A `require` or `limit` of an option replaces the same one of a file.
+    Raise `Fault` if there is no rule, or a rule cannot be read."""
     from agentwatch.rules.check.kinds import by_options, merged, read_rules
     from agentwatch.rules.language.errors import RuleError
 
@@ -183,14 +183,10 @@ def run_check(
     explains: bool,
     is_strict: bool = False,
 ) -> int:
-    """Judge recordings and print the report.
-
-    `agent` is None to detect it. `waits` says whether recordings that are still being written are followed to
-    their end. `explains` says whether the text lists for each rule the calls that it checked and hit.
-    `is_strict` says whether a rule that is not a warning has to judge every call. The exit code is 0 if all
-    rules hold, 1 if one is broken, 2 if a recording cannot be read or a rule that is not a warning had
-    nothing to check.
-    """
+    """Judge recordings and print the report. `agent` is None to detect it. `waits` follows recordings to
+    their end, `explains` lists for each rule the calls that it checked and hit, `is_strict` demands that each
+    rule but warnings judges every call. The exit code is 0 if all rules hold, 1 if one is broken, 2 if a
+    recording cannot be read or a rule that is not a warning had nothing to check."""
     from agentwatch.rules.check.judge import Checked, blind, is_misused, partly_judged
     from agentwatch.rules.check.reports import name_of
 
@@ -223,7 +219,6 @@ def run_check(
 
 
 def whole_address(words: str, *, waits: bool = False) -> Address:
-    """Return the address of a whole recording."""
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"check judges a whole recording, not a moment of it: {address.session}", USAGE)
@@ -259,9 +254,9 @@ def _print(checked: Sequence[Checked], output_format: str, code: int, *, explain
 class _Opened(NamedTuple):
     source: FileSource | StoreSource
     is_live: bool = False
-    """Whether the recording is still being written, and is read up to its present end."""
+    """Whether it is still written, and is read up to its present end."""
     is_written: Callable[[Session], bool] | None = None
-    """Returns whether the file is still being written; None if something marks its end."""
+    """None if something marks the end."""
 
 
 @contextmanager
@@ -273,12 +268,9 @@ def open_judged(
     *,
     waits: bool,
 ) -> Iterator[tuple[Feed, Judge, bool]]:
-    """Return the feed of a recording that was read to its end, its judge, and whether it is still written.
-
-    The recording is open until the end of the block. `agent` is None to detect it. `progress` is called with
-    the number of bytes read and the number of all bytes. `waits` says whether a recording that is still being
-    written is followed to its end.
-    """
+    """Yield the feed of a recording that was read to its end, its judge, and whether it is still written. It
+    is open until the end of the block. `progress` gets the bytes read and all bytes. `waits` follows it to
+    its end."""
     from agentwatch.feed.feed import Feed
     from agentwatch.recording.acts import SessionActs
     from agentwatch.rules.check.judge import Judge
@@ -302,7 +294,7 @@ def open_judged(
 
 
 def _open(address: Address, *, waits: bool) -> _Opened:
-    """Open a recording; report on stderr if it is still being written and `waits` is not set."""
+    """Report on stderr a recording that is still being written, unless `waits`."""
     from agentwatch.agents.opening import saved_source
     from agentwatch.agents.own_files import is_still_written
     from agentwatch.recording.saved import SavedGrowth
@@ -330,7 +322,7 @@ def _open(address: Address, *, waits: bool) -> _Opened:
 
 
 def _is_unfinished(path: Path, session: Session) -> bool:
-    """Return whether a session without a result may continue, such as one that a shell writes to a file."""
+    """Whether a session without a result may continue, such as one that a shell writes to a file."""
     return session.outcome in _OPEN and _has_changed(path)
 
 
@@ -358,7 +350,7 @@ def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> N
 
 
 def _faults(source: FileSource | StoreSource) -> str:
-    """Return why a recording was not read to its end; empty if it was read completely."""
+    """Why a recording was not read to its end; empty if it was read completely."""
     if source.ended_by is not None:
         return f"it was {source.ended_by} while it was read"
     return "; ".join(source.new_faults())
@@ -366,7 +358,7 @@ def _faults(source: FileSource | StoreSource) -> str:
 
 def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
     """Print how often each rule would have fired in the newest 1,000 sessions that began since a time. The
-    exit code is 1 if a rule would have fired, 2 if a rule that is not a warning had nothing to check."""
+    exit code is 1 if one would have fired, 2 if a rule that is not a warning had nothing to check."""
     from agentwatch.rules.check.kinds import Severity
     from agentwatch.rules.check.reports import Trial, trial_json, trial_lines
 
@@ -400,7 +392,7 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
 
 
 def every_session() -> Collection[SessionEntry]:
-    """Return the sessions of this machine; what cannot be read is reported."""
+    """What cannot be read is reported."""
     from agentwatch.catalog.places import Places, notes_of
 
     places = Places(os.environ, Path.home(), os.geteuid())
@@ -411,7 +403,7 @@ def every_session() -> Collection[SessionEntry]:
 
 
 def _changed_since(since_ms: int) -> list[SessionEntry]:
-    """Return the sessions that changed since a time: recordings of agentwatch first, then the newest."""
+    """Recordings of agentwatch first, then the newest."""
     from agentwatch.agents.session_entry import Reach
 
     sessions = (each for each in every_session() if each.reach is not Reach.LISTED)
@@ -426,7 +418,7 @@ def _changed_ms(found: SessionEntry) -> int:
 def _judge_session(
     found: SessionEntry, rules: Sequence[Rule], since_ms: int, seen: set[str]
 ) -> Checked | None:
-    """Judge a session; None if it began earlier, or was already judged as a recording of agentwatch."""
+    """None if the session began earlier, or was already judged as a recording of agentwatch."""
     from agentwatch.agents.opening import saved_source
     from agentwatch.feed.feed import Feed
     from agentwatch.recording.acts import SessionActs
@@ -452,8 +444,7 @@ def _judge_session(
 
 
 def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_forced: bool) -> int:
-    """Write a file of rules. `words` are empty for rules that suit many sessions. `output` is None for
-    stdout. `agent` is None to detect it."""
+    """Write a file of rules; without `words`, rules that suit many sessions. `output` is None for stdout."""
     from agentwatch.rules.check.starter import starter, starter_of, starting_rules
 
     if words:
@@ -470,7 +461,6 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
 
 
 def _shipped(name: str) -> bytes:
-    """Return the file of a set of rules that is shipped."""
     from agentwatch.rules.check.kinds import starter_path
     from agentwatch.rules.language.errors import RuleError
 

@@ -44,10 +44,9 @@ if TYPE_CHECKING:
 
 _SHOWN_COLUMNS = 80
 _FIRST_SECONDS = 1.0
-"""How long printing waits for what there is. By then it is known if the copy of a remote session begins
-again, because of bytes that are no longer kept."""
+"""How long printing waits. By then it is known if a remote copy begins again, as bytes were dropped."""
 _STOPPED_SECONDS = 2.0
-"""How long the end of a stopped agent may take to be published: CI services kill a cancelled job soon."""
+"""For publishing the end of a stopped agent: CI services kill a cancelled job soon."""
 _WAIT_SECONDS, _MOST_WAITS = 0.01, 100
 """How long and how often a signal waits for the end of an import: an import may hang."""
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
@@ -55,9 +54,8 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
 def watch_stdin(options: Options) -> int:
-    """Watch the pipe on stdin, or all sessions of the machines in the settings if stdin is a terminal. Raise
-    `Fault` if stdin is closed; or it is a terminal, and no screen is drawn or an option is about one
-    session."""
+    """Watch the pipe on stdin, or the sessions of the machines in the settings if it is a terminal. Raise
+    `Fault` if stdin is closed, or on a terminal if no screen is drawn or an option is about one session."""
     if sys.stdin is None:
         raise Fault("nothing to watch: stdin is closed", USAGE)
     if os.isatty(0):
@@ -69,8 +67,7 @@ def watch_stdin(options: Options) -> int:
 
 
 def watch_sources(words: Sequence[str], options: Options) -> int:
-    """List the sessions of machines until the user quits. `words` are `.` for this machine, `nats://HOST`,
-    `ssh://HOST`."""
+    """List the sessions of machines, `.`, `nats://HOST`, `ssh://HOST`, until the user quits."""
     from agentwatch.cli.address import check_sources
 
     check_sources(words)
@@ -83,7 +80,7 @@ def watch_sources(words: Sequence[str], options: Options) -> int:
 
 
 def watch_address(words: str, options: Options) -> int:
-    """Watch what an address names: stdin, or a recording, on the screen at a moment of it."""
+    """Watch stdin, or a recording, on the screen at a moment of it."""
     if is_elsewhere(words) and not os.path.exists(words):
         _check_unwatched(words, options)
         session, moment = session_and_moment(words)
@@ -99,9 +96,9 @@ def watch_address(words: str, options: Options) -> int:
 
 
 def watch_elsewhere(words: str, moment: MomentSpec | None, options: Options) -> int:
-    """Watch a session until it ends, or until the user quits. `words` have no moment. `moment` is None for
-    the newest. The exit code is 74 if a printed session misses bytes that are not expected any more. Raise
-    `Fault` if the session cannot be read, it has no such moment, or an option does not apply to it."""
+    """Watch a session until it ends, or until the user quits, at the newest moment if it is None. The exit
+    code is 74 if a printed session misses bytes for good. Raise `Fault` if it cannot be read, it has no such
+    moment, or an option does not apply to it."""
     from agentwatch.cli.address import log_in
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.copying import open_copy, source_of
@@ -135,12 +132,9 @@ def _check_printed(words: str, moment: MomentSpec | None, options: Options) -> N
 
 
 def watch_file(path: Path, options: Options) -> int:
-    """Watch a recording, or a pipe like stdin.
-
-    A recording that is still being written is followed until its writer ends; with `--follow`, it is followed
-    for ever. When a followed file is truncated or replaced, it is a new recording and is watched from its
-    start. A session in a store, such as an agent's database, is followed on the screen, and printed once.
-    """
+    """Watch a recording, or a pipe like stdin. One that is still being written is followed until its writer
+    ends, with `--follow` for ever. One that is truncated or replaced is watched from its start. A session in
+    a store is followed on the screen, and printed once."""
     try:
         is_once = is_stream(path)
         if is_once and options.moment is not None:
@@ -182,9 +176,8 @@ def watch_agent(
     publication: Publication | None = None,
     started: Callable[[AgentSource], object] | None = None,
 ) -> int:
-    """Start an agent and watch it; SIGINT and SIGTERM stop the agent too. `publication` is None if the
-    session is not published. `started` is called when the agent was started. The exit code is the agent's own
-    if the agent failed."""
+    """Start an agent and watch it; SIGINT and SIGTERM stop it too, and its exit code is returned if it
+    failed. `publication` is None if the session is not published. `started` is called once it runs."""
     from agentwatch.cli import ship as publishing
 
     options = _with_rules(options, is_started=True)
@@ -224,8 +217,8 @@ def watch_agent(
 
 
 def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: bool = False) -> int:
-    """Replay a recording with its original timing. `name` is what the user calls the recording; its path if
-    empty. Nothing is written beside a recording that `is_bundled`: its bookmarks stay in memory."""
+    """Replay a recording with its original timing. `name` is what the user calls it. Nothing is written
+    beside one that `is_bundled`: its bookmarks stay in memory."""
     from agentwatch.feed.playhead import Replay
 
     options = _with_settings(options)
@@ -256,7 +249,7 @@ def _watch_pipe(source_fd: int, options: Options, name: str) -> int:
 
 
 def _with_settings(options: Options) -> Options:
-    """Return the options with the settings of a screen, which are read before a file is created."""
+    """Read the settings of a screen, before a file is created."""
     if options.prints():
         return options
     from agentwatch.cli.config_file import read_config
@@ -265,11 +258,9 @@ def _with_settings(options: Options) -> Options:
 
 
 def _with_rules(options: Options, *, is_started: bool) -> Options:
-    """Return the options with the settings, and the rules that watch the session, before anything starts.
-
-    The agent that writes to a pipe runs already, and would end with it: broken settings are reported, and the
-    defaults are used. The language of rules is imported only if there are rules. `is_started` says whether
-    agentwatch starts the agent, so that rules can pause and stop it.
+    """Add the settings and the rules that watch the session, before anything starts. An agent that writes to
+    a pipe runs already, and would end with it: broken settings are reported, and the defaults are used. The
+    language of rules is imported only if there are rules. `is_started`: rules can pause and stop the agent.
     """
     from agentwatch.cli.config_file import read_runs
 
@@ -331,13 +322,10 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
 
 @contextmanager
 def _raising_on(*numbers: signal.Signals) -> Iterator[None]:
-    """Raise an exception when one of the signals arrives, or when the import that it interrupts is over.
-
-    SIGINT raises KeyboardInterrupt, and stays ignored under nohup; another signal raises `Signalled`.
-
-    An exception in the middle of an import also fails in each thread that waits for the module. The thread of
-    the action log ended with a traceback when an agent was stopped in its first milliseconds.
-    """
+    """Raise an exception when a signal arrives, or when the import that it interrupts is over:
+    KeyboardInterrupt for SIGINT, which stays ignored under nohup, or else `Signalled`. An exception within an
+    import also fails in each thread that waits for the module: the action log's ended with a traceback when
+    an agent was stopped in its first milliseconds."""
     waited = 0
 
     def end(received: int, frame: FrameType | None) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agentwatch.output.compare.comparison import Side
 
 _REDACTED = ("markdown", "html")
-"""The formats that are made to be given away."""
+"""Those made to be given away."""
 
 
 FORMATS = ("text", "json", "markdown", "html")
@@ -33,10 +33,9 @@ _WITH = "--with"
 
 
 class _CompareCommand(HelpfulCommand):
-    """A command whose option `--with` takes all addresses up to the next option."""
+    """Its option `--with` takes all addresses up to the next option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Repeat `--with` before each of its addresses, as click expects it."""
         return super().parse_args(ctx, repeated(args))
 
 
@@ -135,9 +134,8 @@ class _Opened(NamedTuple):
     a: list[Side]
     b: list[Side]
     addresses: list[str]
-    """Their addresses, in the same order; empty for what can be read only once."""
+    """In the same order; empty for what can be read only once."""
     masked: list[str]
-    """What was masked in each of them."""
 
 
 def _width() -> int:

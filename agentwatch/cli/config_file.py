@@ -1,7 +1,5 @@
-"""Reads the user's settings from `config.toml`.
-
-The file is read when a screen is drawn, by `sessions --prune`, and by every command that may be about another
-machine. An error in it is reported in one line.
+"""Reads the user's settings from `config.toml`, when a screen is drawn, by `sessions --prune`, and by every
+command that may be about another machine. An error in it is reported in one line.
 """
 
 from __future__ import annotations
@@ -31,8 +29,8 @@ _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "engines": None,
     "on": None,
 }
-"""The keys of each section and the types of their values. The keys of `[keys]` are the ids of bindings, those
-of `[engines]` the user's names of engines, each of which is a table. `[[on]]` is a list of tables."""
+"""The keys of each section and the types of their values. Those of `[keys]` are ids of bindings, those of
+`[engines]` the user's names of engines, each of which is a table. `[[on]]` is a list of tables."""
 _EXPECTED = {bool: "true or false", list: "a list of strings in quotes", str: "a string in quotes"}
 _OF_ENGINES: Mapping[str, type] = {
     "address": str,
@@ -52,8 +50,7 @@ class InvalidSetting(ValueError):
 
 
 def read_config(environ: Mapping[str, str] = os.environ) -> Config:
-    """Return the user's settings, or the defaults if there is no file. AGENTWATCH_CONFIG may name the
-    file."""
+    """Return the user's settings, or the defaults. AGENTWATCH_CONFIG may name the file."""
     path, sections = _sections_of(environ)
     found = {key: value for name in ("screen", "attention") for key, value in sections.get(name, {}).items()}
     if "ring" in sections.get("sessions", {}):
@@ -81,30 +78,26 @@ def read_config(environ: Mapping[str, str] = os.environ) -> Config:
 
 
 def read_runs(environ: Mapping[str, str] = os.environ) -> Config:
-    """Return the settings of a session that is printed: the rules that run a command, and the acts allowed.
-    Themes and keys are not checked, which would load Textual."""
+    """Return the rules that run a command, and the acts allowed; themes and keys would load Textual."""
     path, sections = _sections_of(environ)
     config = _with_rules(path, sections, Config(act=_acts(sections)))
     return config._replace(on=tuple(each for each in config.on if each.command))
 
 
 def read_keep_ms(environ: Mapping[str, str] = os.environ) -> int | None:
-    """Return how long saved sessions are kept before `--prune` offers to delete them; None if it is not set.
-    Themes and keys are not checked, which would load Textual."""
+    """Return the age from which `--prune` deletes saved sessions; themes and keys would load Textual."""
     path, sections = _sections_of(environ)
     words = sections.get("sessions", {}).get("keep")
     return None if words is None else _age_ms(path, words)
 
 
 def read_machines(environ: Mapping[str, str] = os.environ) -> Machines:
-    """Return the user's settings about other machines, or the defaults if there is no file. Themes and keys
-    are not checked, which would load Textual."""
+    """Return the settings about other machines; themes and keys would load Textual."""
     return _machines(*_sections_of(environ))
 
 
 def read_acts_allowed(environ: Mapping[str, str] = os.environ) -> frozenset[str]:
-    """Return the kinds of acts that the user has switched on, of `ACTS`. Themes and keys are not checked,
-    which would load Textual."""
+    """Return the kinds of acts of `ACTS` that are switched on; themes and keys would load Textual."""
     return _acts(_sections_of(environ)[1])
 
 
@@ -141,11 +134,8 @@ def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, 
 
 
 def _read(path: Path, *, is_named: bool) -> bytes:
-    """Return the bytes of the file, which is a regular file or a link to one.
-
-    A FIFO could wait for ever, and a device could be read without end. `AGENTWATCH_CONFIG=/dev/null` means no
-    settings.
-    """
+    """The file must be regular: a FIFO could wait for ever, a device be read without end.
+    `AGENTWATCH_CONFIG=/dev/null` means no settings."""
     if is_named and os.fspath(path) == os.devnull:
         return b""
     with open(open_regular(path, follow_links=True), "rb") as file:
@@ -229,8 +219,8 @@ def _fault(path: Path, what: str) -> Fault:
 
 
 def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Path) -> Machines:
-    """Return the settings about other machines. The names and types in `given`, the section `[machines]`, are
-    checked already. Relative paths begin at `folder`, that of the settings."""
+    """The names and types in `given`, the section `[machines]`, are checked already. Relative paths begin at
+    `folder`, that of the settings."""
     from agentwatch.remote.address import is_engine
 
     known = {name: _engine(name, section, folder) for name, section in engines.items()}
@@ -312,13 +302,13 @@ def _file(section: Mapping[str, Any], key: str, folder: Path) -> Path | None:
 
 
 def rules_of(given: object) -> tuple[OnSetting, ...]:
-    """Return the rules of `[[on]]`, which watch every session."""
+    """The rules of `[[on]]`, which watch every session."""
     tables = _tables("on", "[[on]]", given)
     return tuple(rule for where, table in tables for rule in _rules(where, table))
 
 
 def _tables(name: str, header: str, given: object) -> list[tuple[str, dict[str, object]]]:
-    """Return the tables of a list, each with the words that say where it is."""
+    """The tables of a list, each with the words that say where it is."""
     tables = given if isinstance(given, list) else [None]
     if not all(isinstance(table, dict) for table in tables):
         raise InvalidSetting(f"{name} must be a list of tables, each of which begins with {header}")
@@ -328,7 +318,7 @@ def _tables(name: str, header: str, given: object) -> list[tuple[str, dict[str, 
 
 
 def session_rules_of(given: object) -> tuple[SessionRule, ...]:
-    """Return the rules of `[[sessions.on]]`: the changes of state that run a command."""
+    """The rules of `[[sessions.on]]`: the changes of state that run a command."""
     from agentwatch.rules.alarms.events import EVENTS
     from agentwatch.rules.alarms.tripwire import Action
 
@@ -345,7 +335,7 @@ def session_rules_of(given: object) -> tuple[SessionRule, ...]:
 
 
 def _rules(where: str, table: dict[str, object]) -> list[OnSetting]:
-    """Return the rule of a table, or the rules of the set that it names."""
+    """The rule of a table, or the rules of the set that it names."""
     from agentwatch.rules.alarms.tripwire import Action, tripwire
     from agentwatch.rules.check.kinds import Forbid, read_rules, starter_path
     from agentwatch.rules.language.errors import RuleError
@@ -390,10 +380,8 @@ def _settings(
 
 
 def _command(where: str, given: object) -> tuple[str, ...]:
-    """Return a program with its arguments; `~` at its beginning is the home folder.
-
-    A relative path would depend on the folder in which agentwatch runs, which may be anybody's.
-    """
+    """A program with its arguments; `~` at its beginning is the home folder. A relative path would depend on
+    the folder in which agentwatch runs, which may be anybody's."""
     words = given if isinstance(given, list) else []
     if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
         raise InvalidSetting(f"{where}: command must be a list of strings in quotes: {_COMMAND}")

@@ -131,11 +131,9 @@ def continue_(
 
 
 def _check_named(words: str, path: Path, session: Continued) -> None:
-    """Raise a Fault if an id leads to another session than the one that has it.
-
-    A file in the working directory has precedence over an id, and an agent may have written that file. An id
-    may also lead to a recording that begins with its session and continues with another one.
-    """
+    """Raise a Fault if an id leads to another session than the one that has it: a file with that name in the
+    working directory has precedence, which an agent may have written, and a recording may continue with
+    another session."""
     if os.sep in words:
         return
     if os.path.exists(words):
@@ -152,13 +150,13 @@ def _check_named(words: str, path: Path, session: Continued) -> None:
 
 
 class _Record(NamedTuple):
-    """One act, and the files of it: that of the session, and that of the recording that it makes."""
+    """One act, and its files: that of the session, and that of the recording that it makes."""
 
     act: Act
     files: list[Path]
 
     def write(self, receipt: str) -> None:
-        """Record the act. A file that cannot be written is reported, and changes nothing."""
+        """A file that cannot be written is reported, and changes nothing."""
         act = self.act._replace(at_ms=now_ms(), receipt=receipt)
         for path in self.files:
             try:
@@ -168,8 +166,8 @@ class _Record(NamedTuple):
 
 
 def _alone(stack: ExitStack) -> None:
-    """Keep other commands from starting an agent until the stack is closed. If two continue the same session
-    at once, the second one then finds the agent of the first."""
+    """Keep other commands from starting an agent until the stack is closed: the second one of two that
+    continue the same session then finds the agent of the first."""
     folder, until = state_folder() / "acts", time.monotonic() + _ALONE_SECONDS
     try:
         private_folder(folder)
@@ -189,7 +187,7 @@ def _alone(stack: ExitStack) -> None:
 
 
 def _print_command(plan: Plan, folder: str) -> int:
-    """Print a command as a shell reads it; on a terminal, without anything that acts on it."""
+    """As a shell reads it; on a terminal, without anything that acts on it."""
     if folder:
         say(plan.permissions)
         say(f"in {safe_line(folder)}:")
@@ -207,7 +205,6 @@ def _run(
     publication: Publication | None,
     lock: ExitStack,
 ) -> int:
-    """Run the command as `run` does."""
     from agentwatch.cli.commands import watch_agent
 
     recordings: list[Path] = []
@@ -245,20 +242,19 @@ class _Mode:
     def __init__(self, plan: Plan, session: Continued, record: _Record) -> None:
         self._plan, self._record, self._why = plan, record, ""
         self.is_unsaid = False
-        """Whether the run has ended without a mode, which was to be compared."""
+        """Whether the run has ended without the mode that was to be compared."""
         self._thread: threading.Thread | None = None
         decides = plan.mode is not None and plan.mode.decides and plan.resume.mode_in is not None
         self._run = RunMode(plan, session) if decides else None
 
     def watch(self, source: AgentSource) -> None:
-        """Compare the first mode that the run says, in a thread."""
         if self._run is not None:
             self._run.follow(source.reader.fd)
             self._thread = threading.Thread(target=self._watch, args=(self._run, source), daemon=True)
             self._thread.start()
 
     def wider(self) -> str:
-        """Return that the run had a wider mode than was asked for; empty if no line of it says so."""
+        """That the run had a wider mode than was asked for; empty if no line of it says so."""
         if self._thread is not None:
             self._thread.join(_ALONE_SECONDS)
         return self._why
@@ -315,9 +311,8 @@ def _queue(plan: Plan, session: Continued, record: _Record) -> int:
 
 
 def _ran(command: Sequence[str]) -> tuple[int | None, str, str]:
-    """Run a command of the vendor, and return its exit code, its stdout and its stderr. Both go to files: a
-    server that the command starts would keep a pipe open. The exit code is None if the command was ended
-    because it took too long."""
+    """Run a command of the vendor; return its exit code, None if it took too long, its stdout and its stderr.
+    Both go to files: a server that the command starts would keep a pipe open."""
     with open(nameless_file(), "rb") as printed, open(nameless_file(), "rb") as errors:
         ran = subprocess.Popen(
             command,

@@ -41,8 +41,8 @@ SUBCOMMANDS = {
     "stats": ("stats", "stats", "Print statistics over all sessions on this machine."),
     "status": ("subcommands", "status", "Print one line of counts for tmux and shell prompts."),
 }
-"""The commands that are imported when they are asked for: the module and the name of each, and its line in
-`--help`, which takes half as long if it imports none of them. A hidden command has no line."""
+"""The commands that are imported when they are asked for: module, name, and line in `--help`, which takes
+half as long if it imports none of them. A hidden command has no line."""
 
 ALIASES = {
     "clip": "export --to recording",
@@ -53,8 +53,7 @@ ALIASES = {
     "redact": "export --to recording",
     "ship": "engine ship",
 }
-"""The former names of commands, each with the words that stand for it. The options kept their names. They are
-removed in the next version."""
+"""The former names of commands, with the words that stand for them. They are removed in the next version."""
 
 
 ARGUMENTS = {
@@ -65,7 +64,7 @@ ARGUMENTS = {
     "AGENT": "AGENT: the command of the agent, with its arguments.",
     "ENGINE": "ENGINE: nats://HOST, or the name of an engine in the settings.",
 }
-"""What the arguments of the commands are, for the end of `--help`."""
+"""For the end of `--help`."""
 
 
 class HelpfulCommand(click.Command):
@@ -74,14 +73,12 @@ class HelpfulCommand(click.Command):
     _help: click.Option | None = None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Explain the arguments of the usage."""
         if not self.epilog:
             usage = " ".join(self.collect_usage_pieces(ctx))
             self.epilog = " ".join(words for name, words in ARGUMENTS.items() if name in usage)
         super().format_epilog(ctx, formatter)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        """Return the option `--help` with our way to print."""
         if self._help is None:  # click compares the option with that of the first call
             self._help = click.Option(
                 [*self.get_help_option_names(ctx), "is_help"],
@@ -100,7 +97,6 @@ class DefaultCommand(HelpfulCommand, click.Group):
     command_class = HelpfulCommand
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; all but `watch` are imported when they are asked for."""
         if cmd_name in SUBCOMMANDS and cmd_name not in self.commands:
             from importlib import import_module
 
@@ -109,7 +105,6 @@ class DefaultCommand(HelpfulCommand, click.Group):
         return super().get_command(ctx, cmd_name)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
         return sorted({*super().list_commands(ctx), *SUBCOMMANDS})
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -129,12 +124,11 @@ class DefaultCommand(HelpfulCommand, click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> int:
-        """Run the command, and return its exit code: not 0 after a session of which bytes are missing."""
+        """Return the exit code: not 0 after a session of which bytes are missing."""
         code: int | None = super().invoke(ctx)
         return code or (INCOMPLETE_RECORDING if ctx.meta.get(_INCOMPLETE) else 0)
 
     def _check_for_a_slip(self, ctx: click.Context, word: str) -> None:
-        """Check that a word is not a misspelt command."""
         if not (word.isascii() and word.isalpha()) or os.path.lexists(word):
             return
         from agentwatch.rules.language.errors import nearest
@@ -145,7 +139,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
             )
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the first word: a command, an option of `watch`, or an ADDRESS."""
+        """Complete a command, an option of `watch`, or an ADDRESS."""
         found = super().shell_complete(ctx, incomplete)
         watch = self.commands["watch"]
         if incomplete.startswith("-"):
@@ -164,7 +158,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands, none of which is imported for it."""
+        """None is imported for it."""
         named = [(name, words) for name, (_, _, words) in SUBCOMMANDS.items() if words]
         width = formatter.width - 6 - max(len(name) for name, _ in named)  # as click has it
         rows = [(name, click.Command(name, help=words).get_short_help_str(width)) for name, words in named]
@@ -173,7 +167,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
 
 
 def _without_alias(args: list[str], *, is_quiet: bool) -> list[str]:
-    """Return the arguments with the name that a command has now; the former one is reported."""
+    """Replace a former name by that which a command has now, and report it."""
     for count in (1, 2):
         name = " ".join(args[:count])
         if name in ALIASES:
@@ -190,7 +184,6 @@ def note_incomplete() -> None:
 
 
 def show_version(ctx: click.Context, _option: click.Parameter, is_given: bool) -> None:
-    """Print the version and exit if the option is given."""
     if is_given and not ctx.resilient_parsing:
         ctx.exit(_print(f"agentwatch {__version__}"))
 
@@ -201,7 +194,6 @@ def _show_help(ctx: click.Context, _option: click.Parameter, is_given: bool) -> 
 
 
 def _print(text: str) -> int:
-    """Print text on stdout."""
     try:
         write_all(1, f"{text}\n".encode())
     except BrokenPipeError:

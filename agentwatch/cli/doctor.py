@@ -1,7 +1,5 @@
-"""The command `doctor`: prints facts for a bug report.
-
-Names of engines and hosts are the user's, so engines are numbered in the order of the settings. Nothing is
-connected to; `agentwatch engine check` does that.
+"""The command `doctor`: prints facts for a bug report. Names of engines and hosts are the user's, so engines
+are numbered in the order of the settings. Nothing is connected to; `agentwatch engine check` does that.
 """
 
 from __future__ import annotations
@@ -45,7 +43,6 @@ _OTHERS = (
     *("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"),
     *("NO_COLOR", "TEXTUAL_DRIVER", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS"),
 )
-"""Variables of others that change what agentwatch does."""
 _TERMINAL = re.compile(r"[a-z][a-z0-9.+-]{0,31}")
 _COLORS = re.compile(r"truecolor|24bit")
 _PROGRAM = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
@@ -78,7 +75,6 @@ def doctor(address: str | None, *, as_json: bool, **given: Any) -> int:
 
 
 def _unknown_parts(words: str, agent: Agent | None) -> int:
-    """Print what this version does not know of a recording."""
     from agentwatch.output.unknown_parts import report
 
     found = report(open_reader(recording_path(words, "doctor")), agent)
@@ -104,7 +100,7 @@ def _word(value: object) -> str:
 
 
 def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object]]:
-    """Return the facts by section and name. A value is a text, a number or a boolean; None is unknown."""
+    """The facts by section and name: a text, a number or a boolean; None is unknown."""
     sections: dict[str, Callable[[], dict[str, object]]] = {
         "versions": _versions,
         "terminal": lambda: _terminal(environ),
@@ -119,7 +115,7 @@ def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object
 
 
 def _survived(name: str, section: Callable[[], dict[str, object]]) -> dict[str, object]:
-    """Return the facts of a section; one that cannot be found out is a fact itself."""
+    """One that cannot be found out is a fact itself."""
     try:
         with reading(name):
             return section()
@@ -166,7 +162,7 @@ def _colours(environ: Mapping[str, str]) -> str:
 
 
 def _size() -> str | None:
-    """Return the columns and lines of the terminal; None without one."""
+    """The columns and lines of the terminal; None without one."""
     for fd in (2, 1, 0):
         try:
             size = os.get_terminal_size(fd)
@@ -193,7 +189,7 @@ def _folders(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
-    """Return where a file or folder is, if that may be shown, its permissions and its size."""
+    """Where a file or folder is, if that may be shown, its permissions and its size."""
     if environ.get(variable):
         where = f"named by {variable}"
     elif path.is_relative_to(Path.home()):
@@ -212,7 +208,7 @@ def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
 
 
 def _agents(environ: Mapping[str, str]) -> dict[str, object]:
-    """Return the number of sessions of each agent on this machine, and the state of its hooks."""
+    """The sessions of each agent on this machine, and the state of its hooks."""
     from agentwatch.agents.registry import hooked_agents
     from agentwatch.base.clock import now_ms
     from agentwatch.catalog.catalog import Machine
@@ -230,7 +226,7 @@ def _agents(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _unreadable(problems: Iterable[OSError]) -> dict[str, object]:
-    """Return why files of agents cannot be read. Their folders may have the names of projects."""
+    """Their folders may have the names of projects, so only reasons are shown."""
     files = {f"{each.filename}": each for each in problems}
     return {
         f"unreadable {number}": f"{safe_line(Path(path).name)}: {_reason(files[path])}"
@@ -252,17 +248,13 @@ def _hooks(agent: HookedAgent, environ: Mapping[str, str]) -> str:
 
 
 def _acting(environ: Mapping[str, str]) -> dict[str, object]:
-    """Return the switch of each kind of act."""
     allowed = read_acts_allowed(environ)
     return {name: "on" if name in allowed else "off" for name in ACTS}
 
 
 def _plugins() -> dict[str, object]:
-    """Return the names of the plugins, and why programs of agents failed.
-
-    The packages of formats and exporters are not imported. Of an exception only the class is shown: its words
-    may contain names and paths.
-    """
+    """The names of the plugins, and why programs of agents failed. Packages of formats and exporters are not
+    imported. Of an exception only the class is shown: its words may contain names and paths."""
     from agentwatch.agents.plugins import GROUP as AGENTS
     from agentwatch.agents.plugins import PROGRAMS
     from agentwatch.output.export.exporters import GROUP as EXPORTERS
@@ -275,13 +267,13 @@ def _plugins() -> dict[str, object]:
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, object]:
-    """Return which variables are set that change what agentwatch does; of a switch, its value."""
+    """Those set that change what agentwatch does; of a switch, its value."""
     found = {name: _SET for name in (*_OURS, *variables(), *_OTHERS) if environ.get(name)}
     return {name: environ[name] if environ[name] in ("0", "1") else words for name, words in found.items()}
 
 
 def _shown(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
-    """Return the value of a variable if it has the form of a harmless one."""
+    """The value of a variable if it has the form of a harmless one."""
     value = environ.get(name)
     if not value:
         return "not set"
@@ -289,12 +281,11 @@ def _shown(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
 
 
 def _reason(error: OSError) -> str:
-    """Return why something cannot be read, without its path."""
+    """Without the path."""
     return (error.strerror or type(error).__name__).lower()
 
 
 def machines(environ: Mapping[str, str]) -> dict[str, object]:
-    """Return the facts by name."""
     found: dict[str, object] = {
         "ssh": "found" if shutil.which("ssh", path=environ.get("PATH")) else "not found",
         "credentials": ", ".join(name for name in _VARIABLES if environ.get(f"{PREFIX}{name}")) or "not set",
@@ -311,7 +302,7 @@ def machines(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _copies(folder: Path) -> str:
-    """Return how many recordings of other machines are kept, and their size."""
+    """How many recordings of other machines are kept, and their size."""
     try:
         sizes = [path.lstat().st_size for path in folder.glob("*.ndjson")]
     except OSError as error:

@@ -1,6 +1,5 @@
-"""The commands about engines: `engine init`, `engine limits`, `engine check` and `engine ship`.
-
-What `init` prints on stdout is the text of a configuration file as a whole: what was done is in its comments.
+"""The commands `engine init`, `engine limits`, `engine check` and `engine ship`. What `init` prints on stdout
+is a whole configuration file: what was done is in its comments.
 """
 
 from __future__ import annotations
@@ -55,8 +54,6 @@ _DENIED = "this user may not do that; log in as the administrator, for example a
 
 
 class _HelpfulGroup(HelpfulCommand, click.Group):
-    """A group of commands with our way to print help."""
-
     command_class = HelpfulCommand
 
 
@@ -184,7 +181,6 @@ def ship(sessions: tuple[str, ...], to: str | None, *, ships_all: bool, **login:
 
 
 def _check_users(publishers: Sequence[str], watchers: Sequence[str]) -> None:
-    """Check the names of users."""
     from agentwatch.remote.nats.administration import can_watch
 
     for name in publishers:
@@ -199,7 +195,7 @@ def _check_users(publishers: Sequence[str], watchers: Sequence[str]) -> None:
 
 
 def _made(opened: Administrator, replicas: int | None, max_bytes: int | None) -> list[str]:
-    """Make the streams, and return a comment for each about what was done."""
+    """Make the streams; return a comment for each about what was done."""
     from agentwatch.remote.nats.administration import STREAMS
 
     before = {name: opened.stream(name) for name in STREAMS}
@@ -258,12 +254,11 @@ def _configuration(publishers: Sequence[str], watchers: Sequence[str]) -> Iterat
 
 
 def _variable(user: str) -> str:
-    """Return a variable for the password of a user: without a value of it, the server does not start."""
+    """A variable for a password: without a value of it, the server does not start."""
     return f"$PASSWORD_OF_{user.upper().replace('-', '_')}"
 
 
 def check_limits(max_bytes: int | None, age_ms: int | None) -> None:
-    """Check limits that an administrator asks for."""
     if max_bytes is not None and max_bytes < SESSION_BYTES:
         raise Fault(f"--max-bytes: a single session may have {byte_size(SESSION_BYTES)}", USAGE)
     if age_ms is not None and age_ms < _HOUR * 1000:
@@ -283,7 +278,7 @@ def check_size(max_bytes: int, chunks: Stream) -> None:
 
 
 def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
-    """Yield the limits, one in a line, with what happens when one is reached."""
+    """One in a line, with what happens when it is reached."""
     size = "no limit but the account's" if chunks.max_bytes is None else byte_size(chunks.max_bytes)
     yield f"all sessions      {size}: then nothing more is stored"
     yield f"a session         {byte_size(SESSION_BYTES)}: the publisher stops there, and its card says so"
@@ -301,7 +296,6 @@ def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
 
 
 def age_words(seconds: int | None) -> str:
-    """Return how long something is kept, in words."""
     if seconds is None:
         return "for ever"
     if seconds % _DAY:
@@ -317,16 +311,14 @@ def _streams(opened: Administrator) -> tuple[Stream, Stream]:
 
 
 class Found(NamedTuple):
-    """The facts that were found about an engine."""
-
     login: Login
     server: Server
     streams: Mapping[str, Stream | None]
-    """By their names; empty if the user may not ask for them."""
+    """Empty if the user may not ask for them."""
     publishers: Mapping[str, int]
-    """How many messages of each publisher there are, the most first; empty if unknown."""
+    """The messages of each publisher, the most first; empty if unknown."""
     cards: int | None
-    """How many cards a watcher is shown; None if they were not read."""
+    """As a watcher is shown them; None if they were not read."""
 
 
 def _found(given: Login, opened: Administrator) -> Found:
@@ -345,7 +337,7 @@ def _found(given: Login, opened: Administrator) -> Found:
 
 
 def _card_count(given: Login) -> int | None:
-    """Return how many sessions a watcher can list; None if the user may not watch."""
+    """How many sessions a watcher can list; None if the user may not watch."""
     archive = open_archive(given)
     try:
         cards = archive.cards()
@@ -399,7 +391,7 @@ def _stream_lines(stream: Stream) -> Iterator[str]:
 
 
 def _percent(stream: Stream) -> float | None:
-    """Return how full a stream is; None without a limit of its own."""
+    """How full a stream is; None without a limit of its own."""
     return stream.bytes * 100 / stream.max_bytes if stream.max_bytes else None
 
 
@@ -423,8 +415,7 @@ def _object(found: Found) -> dict[str, object]:
 
 
 def login(words: str, file: Path | None, ca: Path | None) -> Login:
-    """Return how to log in to the engine that the user names by its address or its name in the settings, with
-    the credentials in a file, and the certificates of an authority."""
+    """For an address or a name in the settings, a file of credentials, and an authority's certificates."""
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
         raise Fault(f"engine takes the address of an engine, without a session: {found.address}", USAGE)
@@ -436,7 +427,7 @@ def login(words: str, file: Path | None, ca: Path | None) -> Login:
 
 @contextmanager
 def administrator(found: Login) -> Iterator[Administrator]:
-    """Connect to an engine as its administrator, and report its errors as faults."""
+    """Connect as the administrator, and report errors as faults."""
     check_extra()
     from agentwatch.remote.nats.administration import Administrator
     from agentwatch.remote.nats.errors import NOT_ALLOWED
@@ -454,7 +445,7 @@ def administrator(found: Login) -> Iterator[Administrator]:
 
 
 def warnings(server: Server, found: Login) -> Iterator[str]:
-    """Yield a line for each property of a server that makes it unfit for others, with what to do about it."""
+    """Yield a line for each property that makes a server unfit for others, with what to do about it."""
     if not server.has_jetstream:
         yield NO_JETSTREAM
     if server.warning:

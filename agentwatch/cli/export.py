@@ -47,7 +47,7 @@ _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
 
 
 def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
-    """Return the words of a filter, which are a rule."""
+    """The words must be a rule."""
     if words.strip():
         from agentwatch.rules.calls.fields import CALLS
         from agentwatch.rules.language.errors import RuleError
@@ -95,10 +95,9 @@ def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
 
 
 class _ExporterOption(click.Option):
-    """The option `--to`, whose help names all formats."""
+    """Its help names all formats."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
         *names, last = _format_names()
         self.help = f"{', '.join(names)} or {last}."
         return super().get_help_record(ctx)
@@ -166,7 +165,7 @@ def _export(
     *,
     is_forced: bool,
 ) -> int:
-    """Write the export, and report on stderr what was written and masked."""
+    """Report on stderr what was written and masked."""
     progress = ShownProgress()
     check_output(output, [str(address.path)], is_forced=is_forced)
     session = open_session(address, wanted, agent, progress)
@@ -184,7 +183,7 @@ def _export(
 
 
 def _send(address: Address, wanted: Wanted, sender: Sender, choices: Choices, agent: Agent | None) -> int:
-    """Send the session, and report on stderr what was sent and masked."""
+    """Report on stderr what was sent and masked."""
     sender.check()
     progress = ShownProgress()
     session = open_session(address, wanted, agent, progress)
@@ -201,7 +200,7 @@ def _send(address: Address, wanted: Wanted, sender: Sender, choices: Choices, ag
 def open_session(
     address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress
 ) -> Exported | int:
-    """Return the part of a session that is exported; of a stream of no known agent, the exit code."""
+    """The part of a session that is exported; of a stream of no known agent, the exit code."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.analysis.status import unknown_agent
     from agentwatch.output.export.exported import exported
@@ -226,7 +225,7 @@ def open_session(
 
 
 def _new_file(name: str, suffix: str) -> Path:
-    """Return the path of a new file for the export of a recording: `demo.html`, then `demo-2.html`."""
+    """`demo.html`, then `demo-2.html`."""
     stem = _UNFIT.sub("_", name.removesuffix(".gz").rsplit(".", 1)[0] or "session")[:100]
     names = [f"{stem}{suffix}", *(f"{stem}-{number}{suffix}" for number in range(2, _MOST_COPIES))]
     return next(
@@ -246,8 +245,7 @@ def _report(session: Exported, path: Path | None, size: int, *, is_limited: bool
 def _export_recording(
     words: str, output: Path | None, agent: Agent | None, *, is_raw: bool, is_forced: bool
 ) -> int:
-    """Write a recording of a session or of a part of it, and its times beside a file; report on stderr what
-    was written and masked."""
+    """Write a recording of a session or a part of it, and its times beside it; report what was masked."""
     address, wanted = parse_range(words)
     check_output(output, [str(address.path)], is_forced=is_forced, has_times=True)
     if wanted is None and is_raw:
@@ -271,15 +269,15 @@ class _Made(NamedTuple):
 
     fd: int
     times: Iterator[tuple[int, int]] | list[tuple[int, int]]
-    """Pairs of an offset and the time at which the bytes from there on arrived."""
+    """The offset and the time at which the bytes from there on arrived."""
     length: str
-    """How many lines or calls it has, in words."""
+    """The number of lines or calls, in words."""
     report: tuple[str, ...]
     """What was masked, and what else the user should know."""
 
 
 def _redacted(address: Address) -> _Made:
-    """Return the same recording without secrets and personal data. Its agent need not be known."""
+    """Mask secrets and personal data; the agent need not be known."""
     from agentwatch.output.redact.recording import redacted
 
     progress = ShownProgress()
@@ -294,7 +292,7 @@ def _redacted(address: Address) -> _Made:
 
 
 def _times(copy: Redacted) -> Iterator[tuple[int, int]]:
-    """Yield the offset and the time of each line that arrived at another time than the line before it."""
+    """Yield the offset and time of each line that arrived at another time than the line before it."""
     seen_ms, start = None, 0
     for end in copy.after:
         at_ms = copy.reader.times.at(start)
@@ -305,7 +303,7 @@ def _times(copy: Redacted) -> Iterator[tuple[int, int]]:
 
 
 def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bool) -> _Made | int:
-    """Return a part of a session as a recording; of a stream of no known agent, the exit code."""
+    """A part of a session as a recording; of a stream of no known agent, the exit code."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.output.export.clip import clip, range_of
     from agentwatch.output.export.exported import Wanted
@@ -328,8 +326,7 @@ def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bo
 
 
 def parse_range(words: str) -> tuple[Address, Range | None]:
-    """Return the session and the two moments that the user has typed; None for the whole session. Raise
-    `Fault` if the words name a single moment."""
+    """The range is None for the whole session. Raise `Fault` if the words name a single moment."""
     from agentwatch.analysis.moments import CallEnd, Problem, parse
     from agentwatch.output.export.clip import Range
 

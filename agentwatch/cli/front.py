@@ -29,8 +29,8 @@ def watch(
     source: Source, options: Options, replay: Replay | None = None, held: PendingSignals | None = None
 ) -> int:
     """Show a source on the screen or print it. After an internal error, recording continues until the agent
-    ends, and the calls are printed in the text format if possible. `replay` is None to show lines as they
-    arrive. `held` is None if no signals were held."""
+    ends, and the calls are printed if possible. `replay` is None to show lines as they arrive, `held` if no
+    signals were held."""
     if held is None and not options.prints():
         from agentwatch.screen.terminal.signals import PendingSignals
 
@@ -62,7 +62,7 @@ def watch(
 
 
 def _feed(source: Source, options: Options, replay: Replay | None) -> Feed:
-    """Return the feed that is shown or printed, and start to write the action log if one is wanted."""
+    """Start to write the action log too, if one is wanted."""
     log_fd, agent = source.written.log_fd, options.agent()
     if options.tripwires or (options.settings is not None and options.settings.on_sessions):
         from agentwatch.cli.tripwires import watch_rules
@@ -105,7 +105,6 @@ def _show_or_print(
 
 
 def _check_integrity(feed: Feed, code: int) -> int:
-    """Report a recording that is not whole."""
     from agentwatch.analysis.integrity import integrity
 
     found = integrity(feed.session)

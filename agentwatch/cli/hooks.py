@@ -28,21 +28,17 @@ class _HookedAgent(click.ParamType[str]):
     name = "agent"
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """Return the names of the agents."""
         return self.names().get_metavar(param, ctx)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the name of an agent."""
         return self.names().convert(value, param, ctx)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the names that begin so."""
         return self.names().shell_complete(ctx, param, incomplete)
 
     def names(self) -> click.Choice[str]:
-        """Return the choice among all names."""
         return click.Choice(tuple(sorted({**hooked_agents(), **answered_agents()})))
 
 

@@ -33,7 +33,7 @@ _MOST_CHARACTERS = 8192
 
 
 def printable(line: str) -> SafeText:
-    """Return a line that is to be printed, without anything that acts on a terminal or on a CI runner."""
+    """Without anything that acts on a terminal or on a CI runner."""
     line = safe_line(line)
     return SafeText(without_commands(line) if in_runner() else line)
 
@@ -48,7 +48,7 @@ def say(message: str) -> None:
 
 
 def confirmed(question: str) -> bool:
-    """Ask on the terminal; without a terminal on both sides, the answer is no."""
+    """Without a terminal on both sides, the answer is no."""
     if not (os.isatty(0) and os.isatty(2)):
         return False
     os.write(2, f"{printable(f'{question} [y/N]')} ".encode())
@@ -56,12 +56,9 @@ def confirmed(question: str) -> bool:
 
 
 def internal_error(error: BaseException, files: SessionFiles | None = None) -> str:
-    """Write the traceback of an internal error, and return a message that contains its path.
-
-    Too few file descriptors are not an internal error, and leave none for the file of a traceback. Incomplete
-    byte code is not an internal error either. The traceback is written beside `files`; if None, in a new path
-    among the saved sessions.
-    """
+    """Write the traceback of an internal error beside `files`, or in a new path among the saved sessions;
+    return a message with its path. Too few file descriptors, which leave none for the traceback, and
+    incomplete byte code are not internal errors."""
     if isinstance(error, EOFError) and (folder := cut_byte_code(error)):
         return f"{CUT_BYTE_CODE}{folder}"
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
@@ -70,7 +67,7 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
 
 
 def _arguments(error: BaseException) -> str:
-    """Return the arguments of an exception that are short numbers or text; another may hold foreign data."""
+    """Those that are short numbers or text; another may hold foreign data."""
     shown = []
     for each in error.args:
         if type(each) is str:
@@ -81,10 +78,7 @@ def _arguments(error: BaseException) -> str:
 
 
 def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
-    """Write a traceback without the values of variables, and return a clause that contains its path.
-
-    Variables may contain text that the agent has read, including secrets.
-    """
+    """Return a clause with the path. The values of variables may contain secrets, so they are left out."""
     import traceback
 
     from agentwatch.recording.store import create_file, new_session_files
@@ -99,31 +93,28 @@ def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
 
 
 def in_runner() -> bool:
-    """Return whether a runner reads the output."""
+    """Whether a runner reads the output."""
     return any(os.environ.get(name) for name in _RUNNERS)
 
 
 def without_commands(line: str) -> str:
-    """Return a line whose runner commands are disabled by a visible backslash: `#\\#[error]`."""
+    r"""Disable runner commands by a visible backslash: `#\#[error]`."""
     line = re.sub("#(?=#)", "#\\\\", line)
     return f"\\{line}" if line.lstrip().startswith("::") else line
 
 
 def json_without_commands(line: bytes) -> bytes:
-    """Return a line of JSON with the same values, in which a runner finds no command."""
+    """The same values, in which a runner finds no command."""
     return line.replace(b"##", b"#\\u0023")
 
 
 def xml_without_commands(document: bytes) -> bytes:
-    """Return an XML document with the same values, in which a runner finds no command."""
+    """The same values, in which a runner finds no command."""
     return re.sub(rb"(?m)^([ \t]*)::", b"\\1&#58;:", document.replace(b"##", b"#&#35;"))
 
 
 class ShownProgress:
-    """The progress of one step after another, on one line of a terminal at stderr.
-
-    Nothing is printed during the first second, nor if stderr is not a terminal.
-    """
+    """One step after another on a line of stderr, if it is a terminal, after the first second."""
 
     def __init__(self) -> None:
         self._words = ""
@@ -133,7 +124,6 @@ class ShownProgress:
         self._has_terminal = sys.stderr is not None and os.isatty(2)
 
     def step(self, words: str) -> ShownProgress:
-        """Begin a step, such as `redacting`; return the progress itself."""
         self._words, self._next = words, 0.0
         return self
 
@@ -143,7 +133,7 @@ class ShownProgress:
         self.show(f"{percent} %")
 
     def show(self, words: str) -> None:
-        """Show how far the step is, in safe words, five times a second."""
+        """`words` are safe."""
         now = time.monotonic()
         if not self._has_terminal or now < max(self._first, self._next):
             return
@@ -151,7 +141,6 @@ class ShownProgress:
         self._print(f"\r\x1b[Kagentwatch: {self._words} {words}")
 
     def clear(self) -> None:
-        """Remove the line."""
         if self._is_shown:
             self._print("\r\x1b[K")
             self._is_shown = False

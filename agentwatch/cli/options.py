@@ -15,17 +15,15 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """The options of all commands. An option that a command does not have keeps its default."""
+    """An option that a command does not have keeps its default."""
 
     printing: bool = False
     output_format: str | None = None
     format: str | None = None
-    """The name of the format that the stream is read as; None to detect it."""
+    """None to detect it."""
     brief: bool = False
     times: bool = False
-    """Whether the action log is printed."""
     with_numbers: bool = False
-    """Whether a line of the action log has the number of its call."""
     strict: bool = False
     tee: bool = False
     log: Path | None = None
@@ -38,9 +36,9 @@ class Options(NamedTuple):
     speed: float = 1.0
     max_idle: float | None = None
     moment: "MomentSpec | None" = None
-    """The moment at which the screen opens or a replay starts; None for the newest, or for the start."""
+    """Where the screen opens or a replay starts; None for the newest, or for the start."""
     until: "MomentSpec | None" = None
-    """The moment at which a replay ends; None for the end of the recording."""
+    """Where a replay ends; None for the end of the recording."""
     loop: bool = False
     pause_on: Literal["failure", "bookmark"] | None = None
     on: tuple[tuple[str, str], ...] = ()
@@ -48,13 +46,13 @@ class Options(NamedTuple):
     tripwires: "tuple[Tripwire, ...]" = ()
     """These rules and those of the settings, read for the session that is watched."""
     settings: "Config | None" = None
-    """The user's settings; None until they are read, which a command that only prints may not need."""
+    """None until they are read, which a command that only prints may not need."""
     problem: str = ""
     """Why the settings are not used; empty if they are."""
 
     @property
     def config(self) -> "Config":
-        """The user's settings; the defaults if they are not read."""
+        """The defaults if the settings are not read."""
         if self.settings is not None:
             return self.settings
         from agentwatch.base.config import Config
@@ -62,7 +60,6 @@ class Options(NamedTuple):
         return Config()
 
     def asked(self) -> "Asked | None":
-        """Return what is asked of the moment; None if nothing is."""
         if self.moment is None and self.until is None and self.pause_on is None:
             return None
         from agentwatch.analysis.moments import Asked
@@ -70,21 +67,17 @@ class Options(NamedTuple):
         return Asked(self.moment, self.until, self.pause_on)
 
     def prints(self) -> bool:
-        """Return whether to print instead of drawing a screen.
-
-        Printing is implied by an output format, if there is no terminal, and if stdout is not one and `--tee`
-        is not given.
-        """
+        """Implied by an output format, and without a terminal: also at stdout, unless `--tee` is given."""
         if self.printing or self.output_format is not None or not has_terminal():
             return True
         return not os.isatty(1) and not self.tee
 
     def printed_format(self) -> str:
-        """Return the output format; for `--tee` without a terminal, the one that copies the bytes."""
+        """For `--tee` without a terminal, the one that copies the bytes."""
         return self.output_format or ("stream-json" if self.tee else "text")
 
     def agent(self) -> "Agent | None":
-        """Return the agent whose format the stream is read as; None to detect it."""
+        """None to detect it."""
         if self.format is None:
             return None
         from agentwatch.agents.registry import agent_named
@@ -92,8 +85,7 @@ class Options(NamedTuple):
         return agent_named(self.format)
 
     def keep_options(self, by_default: bool) -> KeepOptions:
-        """Return which files of a session are kept. `by_default` says whether a recording and a log are kept
-        if no option mentions them."""
+        """`by_default`: a recording and a log are kept if no option mentions them."""
         return KeepOptions(
             recording=self.record,
             record=by_default and not self.no_record,

@@ -34,27 +34,21 @@ _LINES_AT_ONCE = 1 << 12
 
 
 class _Kept(NamedTuple):
-    """A file that is never replaced."""
-
     path: Path
     status: os.stat_result | None
     words: str
-    """Why."""
 
 
 def check_output(
     output: Path | None, inputs: Iterable[str], *, is_forced: bool, has_times: bool = False
 ) -> None:
-    """Check that a command may write the file that the user has named, before it reads anything.
-
-    Never replaced, also through a link: an input, a file that belongs to a recording, and one that is being
-    written. The files that belong to a recording are its `SessionFiles`. They do so whether they exist or not
-    if the recording is an input or ends in `.ndjson` or `.jsonl`, or if its arrival times exist. A recording
-    with no other file than its arrival times may be replaced together with them. Another file that exists is
-    replaced if the user says so. A device, a pipe and stdout can always be written. `output` is `-` for
-    stdout, None for a name that the command chooses itself. `has_times` says that the file is a recording,
-    whose arrival times are written beside it.
-    """
+    """Check that a command may write the file that the user has named, before it reads anything. Never
+    replaced, also through a link: an input, a file that belongs to a recording, and one that is being
+    written. The `SessionFiles` of a recording belong to it, whether they exist or not, if it is an input or
+    ends in `.ndjson` or `.jsonl`, or if its arrival times exist. A recording with no other file than its
+    arrival times may be replaced together with them. Another file that exists is replaced if the user says
+    so. A device, a pipe and stdout (`-`) can always be written. `output` is None for a name that the command
+    chooses. `has_times`: arrival times are written beside the file."""
     if output is None:
         return
     kept = list(_kept(inputs))
@@ -79,8 +73,7 @@ def check_output(
 
 
 def owner_of(path: Path, recording: Path | None = None) -> Path | None:
-    """Return the recording, or its arrival times, to which the name of a file belongs; None if it has none.
-    The file may not exist."""
+    """The recording, or its arrival times, to which the name of a file belongs, which may not exist."""
     for at in (at for at, sign in enumerate(path.name) if sign == "." and at):
         files = SessionFiles(path.with_name(f"{path.name[:at]}.ndjson"))
         if path not in files.every[1:]:
@@ -92,7 +85,7 @@ def owner_of(path: Path, recording: Path | None = None) -> Path | None:
 
 
 def descriptor(path: Path) -> int | None:
-    """Return the open descriptor that `-`, /dev/stdout, /dev/fd/3 or a link to one names; None for others."""
+    """The open descriptor that `-`, /dev/stdout, /dev/fd/3 or a link to one names; None for others."""
     if path == STDOUT:
         return 1
     folder = os.path.realpath("/dev/fd")
@@ -106,13 +99,10 @@ def descriptor(path: Path) -> int | None:
 
 
 def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
-    """Write a file under another name, and give it its name when it is complete; return its size in bytes.
-
-    A new file may only be read by the user. A file that is replaced keeps its permissions. A link is not
-    replaced: its target is. A device, a FIFO or an open descriptor is written directly. `replaces` allows an
-    existing file to be replaced; `check_output` has decided that. If the reader of an open descriptor has
-    closed it, `Exit` ends the command with 141.
-    """
+    """Write a file under another name, and give it its name when it is complete; return its size. A new file
+    may only be read by the user; one that is replaced, as `replaces` and `check_output` allow, keeps its
+    permissions, and a link its target. A device, a FIFO or an open descriptor is written directly; if its
+    reader has closed it, `Exit` ends the command with 141."""
     fd = descriptor(path)
     if fd is not None:
         return _write_descriptor(fd, pieces)
@@ -177,7 +167,6 @@ def _check(
 
 
 def _check_kept(path: Path, real: Path, status: os.stat_result | None, kept: list[_Kept]) -> None:
-    """Check that a file is not one of those that are never replaced."""
     for each in kept:
         if real == each.path or (status and each.status and os.path.samestat(status, each.status)):
             raise _refused(path, each.words)
@@ -207,19 +196,19 @@ def _kept(inputs: Iterable[str]) -> Iterator[_Kept]:
 
 
 def _real(path: Path) -> Path:
-    """Return the path without links; `resolve` raises a RuntimeError if they form a circle."""
+    """Without links; `resolve` raises a RuntimeError if they form a circle."""
     return Path(os.path.realpath(path))
 
 
 def _present(path: Path) -> os.stat_result | None:
-    """Return the state of a file; None if it does not exist or cannot be seen."""
+    """None if the file does not exist or cannot be seen."""
     with suppress(OSError):
         return path.stat()
     return None
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """Return the state of a file; None if it does not exist."""
+    """None if the file does not exist."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -227,7 +216,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _is_written(path: Path) -> bool:
-    """Return whether a file is a recording that is still being written, or an agent's own file that is."""
+    """Whether it is a recording, or an agent's own file, that is still being written."""
     from agentwatch.agents.own_files import is_still_written  # 3 ms, for a file that exists only
 
     try:
@@ -241,7 +230,7 @@ def _is_written(path: Path) -> bool:
 
 
 def _mode_of(path: Path, *, replaces: bool) -> int | None:
-    """Return the mode of a file; None if the file does not exist."""
+    """None if the file does not exist."""
     status = _status(path)
     if status is None:
         return None
@@ -253,7 +242,7 @@ def _mode_of(path: Path, *, replaces: bool) -> int | None:
 
 
 def _name(name: str, path: Path) -> None:
-    """Give a complete file its name, unless the name has come into being meanwhile."""
+    """Unless the name has come into being meanwhile."""
     try:
         os.link(name, path)
     except FileExistsError:
@@ -301,10 +290,9 @@ def _write_descriptor(fd: int, pieces: Iterable[bytes]) -> int:
 
 
 def write_times(recording: Path, times: Iterable[tuple[int, int]], *, replaces: bool) -> None:
-    """Write the arrival times beside a regular file; those of a file that it replaces are removed. `times`
-    are the offset of each line that arrived at another time than the line before it, and its time in
-    milliseconds since the epoch; none are known if it is empty. `replaces` allows an existing file of times
-    to be replaced or removed."""
+    """Write the arrival times beside a regular file; remove those of a file that it replaces. `times` are the
+    offset of each line that arrived at another time than the line before it, and its time in ms since the
+    epoch."""
     if not recording.is_file():
         return
     path, pieces = SessionFiles(recording.resolve()).times, _pieces(iter(times))

@@ -29,8 +29,6 @@ _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 
 
 def together(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a decorator that adds several options to a command."""
-
     def apply(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
@@ -45,13 +43,11 @@ class PathType(click.ParamType):  # type: ignore[type-arg]  # generic since clic
     name = "path"
 
     def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
-        """Return a path."""
         return Path(value)
 
     def shell_complete(
         self, _ctx: click.Context, _param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Complete files."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
@@ -61,7 +57,6 @@ class AddressType(PathType):
     """A path, or the id of a session; the words are checked when the session is opened."""
 
     def convert(self, value: Any, _param: click.Parameter | None, _ctx: click.Context | None) -> Any:
-        """Return the words."""
         return value
 
     def shell_complete(
@@ -112,15 +107,14 @@ def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | Non
 def completed_from(
     names: Callable[[], list[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return what completes an option by names, which are searched then."""
+    """Complete an option by names, which are searched then."""
     return lambda _ctx, _option, incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
 class _FormatOption(click.Option):
-    """The option `--format`, whose help names all formats."""
+    """Its help names all formats."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
         from textwrap import wrap  # click breaks names at their hyphens
 
         names = wrap(", ".join(_format_names()), _NAME_COLUMNS, break_on_hyphens=False)
@@ -173,11 +167,9 @@ printed_colour = click.option(
     callback=_print_plainly,
     help="Print no colour codes (same as NO_COLOR).",
 )
-"""`--no-color` of a command that only prints."""
 
 
 def on(actions: str) -> Callable[[Any], Any]:
-    """Return the decorator that adds `--on` to a command."""
     return click.option(
         "--on",
         nargs=2,
@@ -188,12 +180,10 @@ def on(actions: str) -> Callable[[Any], Any]:
 
 
 def forced(command: Any) -> Any:
-    """Add `--force` to a command that writes a file."""
     return click.option("--force", "is_forced", is_flag=True, help="Replace FILE if it exists.")(command)
 
 
 def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -> MomentSpec | None:
-    """Return the moment that the words of an option name."""
     if words is None:
         return None
     from agentwatch.analysis.moments import Problem, parse
@@ -204,8 +194,8 @@ def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -
 
 
 def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
-    """Return the callback of an option whose words mean a number. `parse` returns None if the words mean
-    none. `complaint` follows the wrong value in the error: `is not an age; an age is 30m or 2h`."""
+    """The callback of an option whose words mean a number, for which `parse` returns None if they do not.
+    `complaint` follows the wrong value: `is not an age; an age is 30m or 2h`."""
 
     def value(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
         if words is None:
@@ -232,8 +222,7 @@ def age_ms(words: str) -> int | None:
 
 
 def time_ms(words: str, now_ms: int) -> int | None:
-    """Return a time in milliseconds since the epoch; None if the words are neither an age nor a date. A date
-    is one of ISO 8601, with or without a local time of day."""
+    """None if the words are neither an age nor a date of ISO 8601, with or without a local time of day."""
     if (age := age_ms(words)) is not None:
         return now_ms - age
     from datetime import datetime
@@ -264,11 +253,8 @@ def byte_count(words: str) -> int | None:
 
 
 age = number_in(age_ms, f"is not an age; {AGE_HINT}")
-"""The callback of an option that is an age, in milliseconds."""
 since = number_in(
     lambda words: time_ms(words, clock_ms()),
     f"is neither an age nor a date; {AGE_HINT}, a date is 2026-11-20",
 )
-"""The callback of an option that is a time, in milliseconds since the epoch."""
 size = number_in(byte_count, "is not a size; a size is 500MB, 50GB or 2GiB")
-"""The callback of an option that is a size, in bytes."""

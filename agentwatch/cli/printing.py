@@ -22,8 +22,8 @@ from agentwatch.text.safe import SafeText, safe_line, safe_text
 
 _STDERR_LINES = 10
 _MOST_QUIET_MS = 600_000
-"""Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever. CI services
-end a job that prints nothing for 10 minutes for the same reason."""
+"""Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever: CI services
+end one that prints nothing for 10 minutes."""
 
 
 def print_session(
@@ -35,12 +35,9 @@ def print_session(
     times: bool = False,
     with_numbers: bool = False,
 ) -> int:
-    """Print a session while it runs.
-
-    When stdout cannot be written to any more, the agent's output is still recorded. What the feed has applied
-    before is not printed. In the text format, `brief` prints only the phrase of each call, and `times` the
-    action log.
-    """
+    """Print a session while it runs, without what the feed has applied before. When stdout cannot be written
+    to any more, the agent's output is still recorded. In the text format, `brief` prints only the phrase of
+    each call, and `times` the action log."""
     try:
         if times:
             _print_log(source, feed, with_numbers=with_numbers)
@@ -88,10 +85,8 @@ def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
 
 
 def end_session(source: Source, session: Session) -> int:
-    """Finish the written files, report their faults and why the run did not succeed; return the exit code.
-
-    The stderr of an agent that succeeded, or whose format is not known, matters only after a bad exit code.
-    """
+    """Finish the written files, report faults and why the run did not succeed; return the exit code. The
+    stderr of an agent that succeeded, or whose format is not known, matters only after a bad exit code."""
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
     is_good = outcome is Outcome.SUCCEEDED and not source.agent_facts().exit_code
     lines = _advice(session) if is_good else _ending(source, session)
@@ -104,7 +99,7 @@ def end_session(source: Source, session: Session) -> int:
 
 
 def _end_printing(source: Source, session: Session, output_format: str) -> int:
-    """End a session, and report a result that was asked for, and that it does not have or cannot have."""
+    """Report a result that was asked for, and that the session does not have or cannot have."""
     code = end_session(source, session)
     if output_format in ("json", "final") and session.outcome is Outcome.RUNNING:
         say("nothing to print: the run has not ended at that moment")
@@ -116,7 +111,7 @@ def _end_printing(source: Source, session: Session, output_format: str) -> int:
 
 
 def _advice(session: Session) -> list[str]:
-    """Return why a run that succeeded has changed nothing, if the agent rejects edits by itself."""
+    """Why a run that succeeded has changed nothing, if the agent rejects edits by itself."""
     if not session.ended_by_outcome[Outcome.REJECTED]:
         return []
     from agentwatch.analysis.status import rejected_edits
@@ -126,7 +121,7 @@ def _advice(session: Session) -> list[str]:
 
 
 def _ending(source: Source, session: Session) -> list[str]:
-    """Return the last lines of the agent's stderr, and why the run did not succeed."""
+    """The last lines of the agent's stderr, and why the run did not succeed."""
     from agentwatch.analysis.status import ending, reason  # 2 ms, which a success does not need
 
     facts = source.agent_facts()
@@ -149,7 +144,7 @@ def _ending(source: Source, session: Session) -> list[str]:
 
 
 def _nothing(source: Source) -> str:
-    """Return that there was nothing to read, and what to do; empty if there was a byte."""
+    """That there was nothing to read, and what to do; empty if there was a byte."""
     if source.reader.growth.size():
         return ""
     if source.agent_pid is not None:
@@ -161,14 +156,12 @@ def _nothing(source: Source) -> str:
 
 
 def report_survivors(source: Source) -> None:
-    """Print the processes that outlived the started agent."""
     for survivor in source.survivors():
         say(f"process {survivor.pid} ({safe_line(survivor.name)}), started by the agent, is still running")
 
 
 def _exit_code(source: Source, outcome: Outcome | None, *, has_result: bool) -> int:
-    """Return the exit code for a session with this outcome. `outcome` is None for a stream of no known agent.
-    If the agent's format has no result line, a run without one has not failed."""
+    """`outcome` is None without a known agent. A format without result lines does not fail without one."""
     if source.agent_exit_code:
         return source.agent_exit_code
     if source.fault is not None and outcome is not Outcome.FAILED:
@@ -211,8 +204,7 @@ def _report_faults(source: Source) -> None:
 def _print_actions(
     session: Session, line: Callable[[Call], SafeText], sink_fd: int = 1
 ) -> Callable[[], None]:
-    """Return what prints a line of each call that has ended since it ran last. At the end of the stream, the
-    calls that never ended follow."""
+    """Return what prints the calls that have ended since it ran last; at the end, those that never ended."""
     printed = len(session.ended_calls)
 
     def print_new() -> None:
@@ -226,7 +218,7 @@ def _print_actions(
 
 
 def _print_result(feed: Feed, place: Place) -> None:
-    """Print the line of a result as the agent wrote it, in pieces if it is longer than 16 MiB."""
+    """As the agent wrote it, in pieces if it is longer than 16 MiB."""
     if place.length <= MOST_LINE_BYTES:
         from agentwatch.text.safe_json import safe_json
 
@@ -253,10 +245,8 @@ def _copy_bytes(feed: Feed, source: Source) -> None:
 
 
 def _print_end(feed: Feed, output_format: str) -> None:
-    """Print what is known only at the end. `json` and `final` print nothing unless the run succeeded.
-
-    A format without a result line reports no success. `final` then prints the text of a run that has ended.
-    """
+    """Print what is known only at the end. `json` and `final` print nothing unless the run succeeded. Without
+    a result line no success is reported: `final` then prints the text of a run that has ended."""
     run, has_result = feed.session.run, feed.session.traits.has_result
     is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from agentwatch.recording.saved_sessions import Prunable
 
 _ANSWER_SECONDS = 5.0
-"""How long another machine may take to answer."""
 _WIDTH = 100
-"""The width of a terminal that does not say it."""
+"""Of a terminal that does not say it."""
 _LEAST_ID = 8
 _MOST_WHOLE = 1000
 """The characters of an id that are printed elsewhere than on a terminal."""
@@ -59,7 +58,7 @@ def _known(option: click.Parameter, names: tuple[str, ...], known: list[str]) ->
 
 
 def agent_names() -> list[str]:
-    """Return the short names of all agents whose sessions are found."""
+    """The short names of all agents whose sessions are found."""
     from agentwatch.agents.registry import known_agents, programs
     from agentwatch.agents.session_entry import OWN
 
@@ -145,14 +144,9 @@ def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
 
 
 def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> int:
-    """Print the sessions that are wanted.
-
-    It is 0 without any session too, as in other programs that list something, and 2 if our own folder of
-    sessions cannot be read; the sessions of other agents are printed then. What is hidden is counted on
-    stderr. Each machine that does not answer is reported there; if none answers, the exit code is 2.
-    `machines` are `.` for this machine, `nats://HOST`, `ssh://HOST`; this machine if empty. `as_json` prints
-    one JSON object per line instead of a table.
-    """
+    """Print the sessions that are wanted; what is hidden, and a machine that does not answer, is reported on
+    stderr. The exit code is 0 without any session too, and 2 if our own folder cannot be read or no machine
+    answers. `machines` are `.`, `nats://HOST`, `ssh://HOST`; this machine if empty."""
     from agentwatch.base.config import HERE
     from agentwatch.recording.saved_sessions import saved_stems
     from agentwatch.recording.store import sessions_folder
@@ -184,7 +178,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
 
 
 def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
-    """Return the rows of this machine; of sessions that are not wanted, no line need be read."""
+    """Of sessions that are not wanted, no line need be read."""
     from agentwatch.agents.session_entry import OWN
     from agentwatch.catalog.catalog import Machine
 
@@ -198,7 +192,7 @@ def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
 
 
 def of_machines(words: Sequence[str], *, wants_all: bool) -> tuple[Mapping[Key, Row], int]:
-    """Return the rows of several machines, and the exit code; report those that do not answer."""
+    """Return the rows and the exit code; report the machines that do not answer."""
     from agentwatch.cli.address import check_sources, log_in, machine_list
     from agentwatch.cli.config_file import read_machines
 
@@ -236,13 +230,13 @@ def _print_json(rows: Sequence[Row]) -> int:
 
 
 def _totals(count: int, size: int) -> list[str]:
-    """Return the number of sessions, and how much disk our own recordings take; empty if both are zero."""
+    """The number of sessions, and the disk that our own recordings take; empty if both are zero."""
     words = [f"{count:,} session{'' if count == 1 else 's'}"] if count else []
     return [*words, f"own recordings: {byte_size(size)}"] if size else words
 
 
 class Wanted(NamedTuple):
-    """The options that choose sessions. An empty one chooses all."""
+    """An empty option chooses all."""
 
     agents: frozenset[str] = frozenset()
     states: frozenset[str] = frozenset()
@@ -256,7 +250,7 @@ class Wanted(NamedTuple):
         return self.shows_all or self.since_ms is not None
 
     def matches(self, row: Row) -> bool:
-        """Return whether a session matches the options, hidden or not."""
+        """Hidden or not."""
         from agentwatch.agents.session_entry import OWN
 
         if self.agents and row.agent not in self.agents and not (row.is_own and OWN in self.agents):
@@ -272,22 +266,20 @@ class Chosen(NamedTuple):
     """The sessions that are printed, and the numbers of those that match and are hidden."""
 
     rows: list[Row]
-    """Newest first."""
     older: int = 0
     one_liners: int = 0
     subagents: int = 0
 
     def hidden(self) -> str:
-        """Return what is hidden, in words; empty if nothing is."""
+        """What is hidden, in words; empty if nothing is."""
         counts = ((self.older, "older session"), (self.one_liners, "one-liner"), (self.subagents, "subagent"))
         words = [plural(count, noun).replace(str(count), f"{count:,}", 1) for count, noun in counts if count]
         return f"{', '.join(words)} hidden: --all" if words else ""
 
 
 def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
-    """Return the sessions that are printed. Subagents are left out like in the list, unless they ask the
-    user. Sessions of other programs for one prompt are left out once they have ended. `--since` takes the
-    place of the limit of a week."""
+    """Subagents are left out like in the list, unless they ask the user, and so are one-liners that have
+    ended. `--since` takes the place of the limit of a week."""
     from agentwatch.catalog.hiding import is_hidden, root
     from agentwatch.catalog.session_status import Group
 
@@ -311,13 +303,9 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
 
 
 def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: int) -> Iterator[SafeText]:
-    """Yield a line for each session.
-
-    On a terminal the lines are cut to its width, and a heading comes first. On one of fewer than about 80
-    columns they are wider than it, because a line in two parts would be of no use to `grep`. Elsewhere ids
-    and texts are whole. `every` has all sessions: the beginnings of the ids differ from those of every other
-    one. `width` is None if the lines are not printed on a terminal.
-    """
+    """Yield a line for each session, cut to `width` columns below a heading; `width` is None if it is not a
+    terminal, where ids and texts are whole. Below about 80 columns lines are wider: one in two parts would be
+    of no use to `grep`. `every` has all sessions, from which the beginnings of ids differ."""
     from agentwatch.screen.screens.sessions import cells
 
     if not rows:
@@ -345,10 +333,7 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
 
 
 def _named(row: Row) -> tuple[str, str]:
-    """Return the address of another machine, with its last `/`, and the id of the session there.
-
-    The token of a publisher is left out: the beginning of the id names a session on an engine.
-    """
+    """The address of another machine with its last `/`, and the id there, which needs no publisher."""
     from agentwatch.base.config import ENGINE
 
     if not row.address:
@@ -358,7 +343,7 @@ def _named(row: Row) -> tuple[str, str]:
 
 
 def _unambiguous(ids: set[str]) -> dict[str, int]:
-    """Return for each id the length of its shortest beginning that no other id has, at least 8."""
+    """The length of each id's shortest beginning that no other id has, at least 8."""
     lengths = dict.fromkeys(ids, _LEAST_ID)
     for first, second in pairwise(sorted(ids)):
         pair = first[:_MOST_ID], second[:_MOST_ID]
@@ -369,12 +354,8 @@ def _unambiguous(ids: set[str]) -> dict[str, int]:
 
 
 def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bool) -> int:
-    """Print the recordings of our own that are older than an age, or else the one in the settings, and delete
-    them if that is confirmed.
-
-    Without `--yes`, it asks on a terminal, and elsewhere deletes nothing. The exit code is 74 if one of them
-    cannot be deleted.
-    """
+    """Print our recordings that are older than an age, or that of the settings, and delete them if that is
+    confirmed: by `--yes`, or on a terminal. The exit code is 74 if one of them cannot be deleted."""
     if yes and dry_run:
         raise click.UsageError("--yes excludes --dry-run")
     from agentwatch.recording.saved_sessions import prunable

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
 
     _TargetOf = Callable[[str | None, Shipped | None], Target]
-    """Returns the engine of a session: the one that is named, or that of an earlier shipping."""
+    """For the engine that is named, or that of an earlier shipping."""
 
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 2.0
@@ -61,16 +61,16 @@ _NAMES = ("publish", "no_publish", "publish_wait", *_LOGGING_IN)
 
 
 def taken(given: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options about publishing from the options of `run`, and return them."""
+    """Remove the options about publishing from those of `run`, and return them."""
     return {name: given.pop(name) for name in _NAMES}
 
 
 def publication_of(
     asked: Mapping[str, Any], options: Options, environ: Mapping[str, str] = os.environ
 ) -> Publication | None:
-    """Return how the session is to be published; None if it is not. Nothing is connected or started. Raise
-    `UsageError` if the options exclude each other, and `Fault` if the engine is not known, its client is not
-    installed, or the credentials cannot be read."""
+    """None if the session is not published. Nothing is connected yet. Raise `UsageError` if options exclude
+    each other, and `Fault` if the engine is unknown, its client is not installed, or the credentials cannot
+    be read."""
     words = asked["publish"]
     if words is not None and asked["no_publish"]:
         raise click.UsageError("--publish excludes --no-publish")
@@ -98,7 +98,6 @@ def publication_of(
 
 
 def given_in(asked: Mapping[str, Any]) -> Given:
-    """Return what options say about an engine, beside its address."""
     from agentwatch.remote.publish.publication import Given
 
     return Given(
@@ -107,7 +106,7 @@ def given_in(asked: Mapping[str, Any]) -> Given:
 
 
 def begin(publication: Publication, source: AgentSource, options: Options) -> None:
-    """Begin to publish the recording of an agent that was started; a failure is one line on stderr."""
+    """A failure is one line on stderr."""
     if source.path is None:
         say(_UNRECORDED)
         return
@@ -122,9 +121,8 @@ def begin(publication: Publication, source: AgentSource, options: Options) -> No
 
 
 def end(publication: Publication, source: AgentSource, most_seconds: float = float("inf")) -> None:
-    """Wait until everything is published, but not too long, and report what is not. If the agent of the
-    source continues, so does the publication. It waits at most `most_seconds`, if that is less than what the
-    user has asked for."""
+    """Wait until everything is published, at most as long as the user says and `most_seconds`, and report
+    what is not. If the agent continues, so does the publication."""
     if source.is_live:
         return
     try:
@@ -140,8 +138,8 @@ def end(publication: Publication, source: AgentSource, most_seconds: float = flo
 
 
 def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all: bool) -> int:
-    """Ship sessions until the engine has them. `to` is the address or name of the engine. `ships_all` ships
-    each recording that was begun and is not complete; with `to` also those that run."""
+    """Ship sessions until the engine, an address or a name, has them. `ships_all` ships recordings that were
+    begun and are not complete; with `to` also those that run."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.login import check_extra
     from agentwatch.remote.publish.process import ship_all
@@ -153,7 +151,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     machines = read_machines()
 
     def target(to: str | None, before: Shipped | None) -> Target:
-        """Return the engine of a session. `before` is what was noted of it when it was shipped before."""
+        """`before` is what was noted of the session when it was shipped before."""
         words = to or (before.to if before is not None else machines.publish)
         if not words:
             raise Fault("no engine is known: name it with --to nats://HOST", USAGE)
@@ -200,7 +198,7 @@ def _job(words: str, to: str | None, target: _TargetOf) -> Job:
 
 
 def _unfinished(to: str | None, target: _TargetOf, shown: _Shipping) -> Iterator[Job]:
-    """Yield the recordings that were begun and are not complete, and with an engine given those that run."""
+    """Those that were begun and are not complete, and with an engine given those that run."""
     from agentwatch.recording.saved_sessions import is_recorded
     from agentwatch.recording.store import SessionFiles, saved_recordings
     from agentwatch.remote.publish.process import Job
@@ -246,16 +244,14 @@ class _Shipping:
         """Whether the engine has every session that has ended."""
         self._has_terminal = os.isatty(2)
         self._warned: dict[str, str] = {}
-        """The warning of each engine."""
+        """By engine."""
         self._lock = threading.Lock()
 
     def fail(self, words: str) -> None:
-        """Report why the engine does not have a session."""
         say(words)
         self.is_complete = False
 
     def ship(self, job: Job) -> None:
-        """Ship one session."""
         from agentwatch.remote.publish.process import ship
         from agentwatch.remote.publish.sidecar import ShipState
 
@@ -284,7 +280,7 @@ class _Shipping:
             self.is_complete = False
 
     def _warn(self, shipped: Shipped, engine: EngineAddress) -> None:
-        """Print what the user should know about an engine, once for all its sessions."""
+        """Once for all sessions of an engine."""
         from agentwatch.remote.copying import is_news
 
         with self._lock:
@@ -301,7 +297,7 @@ class _LastReport:
         self._due = 0.0
 
     def words(self, shipped: Shipped, *, has_terminal: bool) -> str:
-        """Return what is to be reported now; empty if nothing."""
+        """Empty if there is nothing to report now."""
         if shipped.problem != self._problem:
             self._problem = shipped.problem
             return shipped.problem or ("continues" if has_terminal else "")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _WHOLE = 1 << 20
-"""The width of lines that are not printed on a terminal."""
+"""Of lines that are not printed on a terminal."""
 _SHOWN_COLUMNS = 60
 
 
@@ -185,7 +185,7 @@ def _row_elsewhere(words: str) -> Row:
 
 
 def _named(name: str, sessions: Iterable[Named[Row]]) -> Row | None:
-    """Return the row of the session with an id, or whose id alone begins so; None without one."""
+    """The session with an id, or whose id alone begins so; None without one."""
     found = named(name, sessions)
     return None if found is None else found.what
 

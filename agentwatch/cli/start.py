@@ -17,7 +17,6 @@ _CANNOT_START = 70
 
 
 def main() -> None:
-    """Run the program and exit."""
     try:
         _run()
     except EOFError as error:
@@ -63,8 +62,7 @@ def _end(_number: int, _frame: object) -> None:
 
 
 def _quick_acp(command: list[str]) -> int | None:
-    """Start the agent of an editor, which waits for it, without loading the command line. Return None if the
-    command line has to do it, and to say what is wrong."""
+    """Start an editor's agent without loading the command line; None if the command line has to do it."""
     from agentwatch.sources.editor import Agent
 
     try:

@@ -1,5 +1,4 @@
-"""The command `stats`: prints statistics over all sessions as tables, JSON or CSV; and the index of all
-sessions, which `sessions --index` brings up to date too."""
+"""The command `stats`, and the index of all sessions, which `sessions --index` brings up to date too."""
 
 from __future__ import annotations
 
@@ -49,16 +48,16 @@ if TYPE_CHECKING:
     from agentwatch.catalog.index import SessionIndex, Updated
 
 _OWN = "agentwatch"
-"""The agent of agentwatch's recordings in the list of sessions. In the index they have the recorded agent."""
+"""In the list, the agent of our recordings; in the index they have the recorded one."""
 _WIDTH = 80
-"""The width of a terminal that does not say it."""
+"""Of a terminal that does not say it."""
 _WHOLE = 1 << 20
-"""The width of a report that is not printed on a terminal: its names are whole."""
+"""Of a report that is not printed on a terminal: its names are whole."""
 _MOST_NAMED = 12
 _MOST_ROWS = 10
 _GAP = 2
 _LEAST_NAME = 18
-"""Columns of numbers are left out at the right if fewer columns are left for the names."""
+"""Columns of numbers are left out at the right if fewer are left for the names."""
 _MOST_CHARACTERS = 4096
 CSV_HEADS = ("section", "repository", "name", "metric", "value")
 _FORMULA = ("=", "+", "-", "@")
@@ -138,7 +137,7 @@ def _check(option: str, name: str, known: Sequence[str]) -> None:
 
 
 def report(found: Statistics, by: By | None, width: int) -> Iterator[SafeText]:
-    """Yield the lines of the report. With `by`, only the costs by this are reported."""
+    """With `by`, only the costs by this are reported."""
     sums = found.of_sessions.sums
     if not sums.sessions + sums.subagents:
         yield SafeText(f"no sessions{_choice(found.chosen)}")
@@ -173,7 +172,7 @@ def _title(found: Statistics) -> SafeText:
 
 
 def _choice(chosen: Chosen) -> SafeText:
-    """Return the selection of sessions in words; empty for all sessions."""
+    """Empty for all sessions."""
     words = []
     if chosen.agents:
         words.append(f" of {', '.join(sorted(chosen.agents))}")
@@ -202,7 +201,7 @@ def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
 
 
 def _known(words: str, known: int, sums: Sums) -> str:
-    """Return a sum, with the number of its sessions unless it is over all sessions."""
+    """With the number of its sessions unless it is over all sessions."""
     if words == UNKNOWN or known == sums.sessions:
         return words
     return f"{words} (of {count(known)} of {count(sums.sessions)} sessions)"
@@ -273,7 +272,7 @@ def _sums(title: str, groups: Mapping[str | None, Sums] | Mapping[str, Sums]) ->
 
 
 def _costs(found: Statistics, by: By) -> Table:
-    """Return the table of costs. The last row is the sum of all."""
+    """The last row is the sum of all."""
     rows = costs(found.spent, by)
     sums = found.of_sessions.sums
     tokens = (sums.input_tokens, sums.cached_tokens, sums.output_tokens)
@@ -295,7 +294,7 @@ def _costs(found: Statistics, by: By) -> Table:
 
 
 def _price_note(found: Statistics) -> str:
-    """Return what the estimates are made of, and what they leave out."""
+    """What the estimates are made of, and what they leave out."""
     known = price_list()
     if known is None:
         return (
@@ -314,18 +313,16 @@ def _failures(title: str, found: Iterable[Failures]) -> Table:
 
 
 class Table(NamedTuple):
-    """A table with at least one row."""
-
     title: str
     heads: Sequence[str]
-    """The heads of the numbers, the most important first."""
+    """Those of the numbers, the most important first."""
     rows: Sequence[tuple[str, Sequence[str]]]
-    """The name and the numbers of each row. A name is foreign text."""
+    """A name is foreign text."""
     are_paths: bool = False
-    """Whether the names are cut in the middle."""
+    """Whether names are cut in the middle."""
 
     def lines(self, width: int) -> Iterator[SafeText]:
-        """Yield the lines of the table, the numbers beside the longest name, in at most `width` columns."""
+        """The numbers beside the longest name, in at most `width` columns."""
         widths = [
             max(len(head), *(len(cells[at]) for _, cells in self.rows)) + _GAP
             for at, head in enumerate(self.heads)
@@ -342,7 +339,7 @@ class Table(NamedTuple):
 
 
 def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
-    """Yield lines of a name and its value; a long value continues below itself."""
+    """A name and its value a line; a long value continues below itself."""
     left = max(columns(safe_line(name)) for name, _ in rows) + _GAP
     for name, value in rows:
         lines = wrapped(safe_line(value[:_MOST_CHARACTERS]), max(width - left, 1))
@@ -351,7 +348,7 @@ def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
 
 
 def json_record(found: Statistics, by: By | None) -> dict[str, Any]:
-    """Return the statistics as an object. Its keys are always the same; what is unknown is None."""
+    """The keys are always the same; what is unknown is None."""
     chosen, of_sessions, of_calls = found.chosen, found.of_sessions, found.of_calls
     return {
         "version": 1,
@@ -375,10 +372,8 @@ def json_record(found: Statistics, by: By | None) -> dict[str, Any]:
 
 
 def csv_lines(found: Statistics, by: By | None) -> Iterator[SafeText]:
-    """Yield the statistics as lines of CSV: one value per line, with its section, its name and its metric.
-
-    An unknown value is empty. A name that a spreadsheet would take for a formula begins with `'`.
-    """
+    """Yield a value per line, with its section, name and metric; empty if unknown. A name that a spreadsheet
+    would take for a formula begins with `'`."""
     yield _line(CSV_HEADS)
     record = json_record(found, by)
     for section in ("totals", "outcomes", "tests"):
@@ -414,19 +409,19 @@ def _or_unknown(words: Callable[[float], str]) -> Callable[[float | None], str]:
 
 
 count = _or_unknown("{:,.0f}".format)
-"""Returns a whole number: `1,204`."""
+"""`1,204`."""
 amount = _or_unknown(lambda number: short_count(round(number)))
-"""Returns a large number in few digits: `999`, `12k`, `1.2M`."""
+"""`999`, `12k`, `1.2M`."""
 duration = _or_unknown(duration_words)
-"""Returns a duration: `37 ms`, `9.8 s`, `2:13`, `31:02:13`."""
+"""`37 ms`, `9.8 s`, `2:13`, `31:02:13`."""
 cost = _or_unknown(dollars)
-"""Returns a sum of costs: `$12.40`."""
+"""`$12.40`."""
 estimate_words = _or_unknown(about_dollars)
-"""Returns an estimated sum: `≈ $12.40`."""
+"""`≈ $12.40`."""
 
 
 def percent(share: float | None) -> str:
-    """Return a share: `7.4 %`, `38 %`; a share under 0.05 % is `<0.1 %`."""
+    """`7.4 %`, `38 %`; a share under 0.05 % is `<0.1 %`."""
     if share is None:
         return UNKNOWN
     value = 100 * share
@@ -436,8 +431,7 @@ def percent(share: float | None) -> str:
 
 
 def update_index() -> int:
-    """Read all new and changed sessions into the index, and print its path. What was done is reported on
-    stderr, so that the output can be given to another program."""
+    """Print the path of the index, and on stderr, not for other programs, what was done."""
     began = time.monotonic()
 
     def report(index: SessionIndex, done: Updated) -> str:
@@ -456,12 +450,9 @@ def update_index() -> int:
 
 
 def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
-    """Bring the index up to date, and return what a function makes of it.
-
-    The progress is shown on a terminal at stderr if it takes long. A damaged index is built again once, which
-    is reported. `asked` is what the user has typed: `--index`, `stats`. `use` gets the open index and what
-    the update has done. It may be called again if it raises `sqlite3.Error`.
-    """
+    """Bring the index up to date, and return what `use` makes of it and of what was done. A damaged index is
+    built again once, which is reported: `use` may be called again if it raises `sqlite3.Error`. `asked` is
+    what the user has typed: `--index`, `stats`."""
     if find_spec("_sqlite3") is None:
         raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
     import sqlite3

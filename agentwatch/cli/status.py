@@ -1,7 +1,4 @@
-"""Prints the line of `status` before the command line is loaded, because a prompt waits for it.
-
-Loading click and the commands takes longer than all the rest: 50 ms.
-"""
+"""Prints the line of `status`, for which a prompt waits, without the command line, which takes 50 ms."""
 
 from __future__ import annotations
 
@@ -22,8 +19,7 @@ _OPTION = "--format"
 
 
 def quick_status(arguments: Sequence[str]) -> int | None:
-    """Print the line, and return the exit code; None if the arguments need the whole command line.
-    `arguments` follow `status`: none, or `--format TEMPLATE`."""
+    """None if the arguments, those after `status`, need the whole command line."""
     match arguments:
         case []:
             template = None
@@ -41,8 +37,7 @@ def quick_status(arguments: Sequence[str]) -> int | None:
 
 
 def status_line(template: str | None) -> str:
-    """Return the line for a template, or the words for what deserves attention; raise
-    `UnknownFieldError` for a wrong template."""
+    """Without a template, what deserves attention. Raise `UnknownFieldError` for a wrong template."""
     if template is not None:
         StatusCounts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = clock_ms()
@@ -55,7 +50,7 @@ def status_line(template: str | None) -> str:
 
 
 def _print(data: bytes) -> int | None:
-    """Write the line, and return the exit code; None if the whole command line must end with an error."""
+    """None if the whole command line must end with an error."""
     try:
         while data:
             data = data[os.write(1, data) :]

@@ -19,7 +19,7 @@ _COLOURS = {
     **dict.fromkeys(("rejected", "cancelled", "returned", "unfinished"), "33"),
     "asks": "1;33",
 }
-"""The SGR codes of the styles, from the 16 colours of the terminal; a style without one is plain."""
+"""From the 16 colours of the terminal; a style without one is plain."""
 
 
 class PrintingFailed(Exception):
@@ -27,13 +27,13 @@ class PrintingFailed(Exception):
 
 
 def has_colours(fd: int = 1) -> bool:
-    """Return whether lines that are printed there are coloured: on a terminal, unless the user says no."""
+    """On a terminal, unless the user says no."""
     environ = os.environ
     return os.isatty(fd) and not environ.get("NO_COLOR") and environ.get("TERM") not in (None, "", "dumb")
 
 
 def terminal_width(unknown: int) -> int | None:
-    """Return the columns of the terminal at stdout, `unknown` if it does not say them; None without one."""
+    """The columns of stdout, `unknown` if the terminal does not say them; None without one."""
     if not os.isatty(1):
         return None
     from shutil import get_terminal_size  # imports lzma: 3 ms
@@ -47,12 +47,10 @@ def _painted(text: str, style: str) -> str:
 
 
 def print_lines(lines: Iterable[str]) -> int:
-    """Print lines until the reader of stdout closes the pipe."""
     return _printed(lambda: _write_lines(lines))
 
 
 def print_json(pieces: Iterable[bytes]) -> int:
-    """Print a line of JSON that is given in pieces."""
     return _printed(lambda: write_json(pieces))
 
 
@@ -73,7 +71,6 @@ def _write_lines(lines: Iterable[str]) -> None:
 
 
 def write_line(line: str, sink_fd: int = 1) -> None:
-    """Write a line of text, made safe."""
     if type(line) is Styled and has_colours(sink_fd):
         line = "".join([_painted(printable(text), style) for text, style in line.pieces])
     else:
@@ -82,8 +79,7 @@ def write_line(line: str, sink_fd: int = 1) -> None:
 
 
 def write_json(pieces: Iterable[bytes]) -> None:
-    """Write a line of JSON that is given in pieces, without commands to a CI runner that runs this
-    program."""
+    """Write JSON without commands to a CI runner that runs this program."""
     if in_runner():
         pieces = (json_without_commands(b"".join(pieces)),)
     for piece in pieces:

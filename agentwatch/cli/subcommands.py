@@ -162,7 +162,6 @@ def completion(ctx: click.Context, name: str) -> int:
 
 
 def script(program: click.Command, shell: str) -> str:
-    """Return the completion script of a shell."""
     from click.shell_completion import get_completion_class
 
     complete = get_completion_class(shell)

@@ -15,11 +15,8 @@ from contextlib import contextmanager
 
 
 def fill_descriptors() -> None:
-    """Open /dev/null for each of the descriptors 0, 1 and 2 that is closed.
-
-    Otherwise a file opened later would get that number, and the screen would be drawn into it.
-    What is printed to a closed stdout remains an error.
-    """
+    """Otherwise a file opened later would get the number of a closed 0, 1 or 2, and the screen would be drawn
+    into it. What is printed to a closed stdout remains an error."""
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)
@@ -30,7 +27,7 @@ def fill_descriptors() -> None:
 
 
 def has_terminal() -> bool:
-    """Return whether a screen can be drawn: there is a controlling terminal and TERM is not `dumb`."""
+    """Whether there is a controlling terminal, and TERM is not `dumb`."""
     if os.environ.get("TERM", "dumb") == "dumb":
         return False
     try:
@@ -42,8 +39,8 @@ def has_terminal() -> bool:
 
 @contextmanager
 def claimed_terminal() -> Iterator[None]:
-    """Connect the descriptors 0, 1 and 2 to the terminal, and restore them afterwards. Garbage is not
-    collected until `TerminalApp` has drawn its first frame: a collection takes 40 ms."""
+    """Connect 0, 1 and 2 to the terminal, and restore them afterwards. Garbage is not collected until
+    `TerminalApp` has drawn its first frame: a collection takes 40 ms."""
     saved: dict[int, int] = {}
     gc.disable()
     try:

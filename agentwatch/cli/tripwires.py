@@ -24,9 +24,8 @@ _MOST_RULES = 100
 
 
 def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
-    """Return the rules of the command line and of the settings, before the agent starts. If agentwatch starts
-    the agent (`is_started`), rules can pause and stop it; otherwise such rules of the settings are left
-    out."""
+    """The rules of the command line and of the settings, before the agent starts. Those that pause and stop
+    it need `is_started`; without it such rules of the settings are left out."""
     given = tuple(_given(options.on, is_started=is_started))
     if len(given) > _MOST_RULES:
         raise Fault(f"--on: at most {_MOST_RULES} rules", USAGE)
@@ -88,7 +87,7 @@ def watch_rules(source: Source, options: Options) -> AlarmThread:
 
 
 def print_news(news: News, source: Source) -> None:
-    """Print a hit on stderr; after a pause, with the command that continues the agent."""
+    """After a pause, with the command that continues the agent."""
     pausing = source.pausing
     is_paused = news.action == Action.PAUSE
     say(f"{news.words} · to continue: kill -CONT -{pausing.agent}" if pausing and is_paused else news.words)
