@@ -1,4 +1,1 @@
-"""The feed, which decodes the lines of a recording and applies them to a session, and its earlier moments.
-
-It joins `recording`, `agents` and `session`.
-"""
+"""Decodes the lines of a recording (`recording`, `agents`) and applies them to a session (`session`)."""

@@ -21,8 +21,8 @@ from agentwatch.session.transcript import Entry, Kind, Transcript, TurnResult
 
 
 class EarlierCalls(Calls):
-    """The first calls of a session, those that later lines changed in their earlier state. The newest session
-    has every call, most of them in the same state. Only the others are kept here."""
+    """The first calls of a session. Those that later lines changed are kept in their earlier state, the
+    others are those of the newest session, which has every call."""
 
     def __init__(self, newest: Calls) -> None:
         self._newest = newest
@@ -33,8 +33,7 @@ class EarlierCalls(Calls):
         """By number: the calls whose state differs, or may differ, from that in the newest session."""
 
     def restore(self, count: int, changed: Iterable[Call], offset: int) -> None:
-        """Show the calls of a checkpoint. Calls that a later line changed after their end are shown as they
-        were at `offset`."""
+        """Show the calls of a checkpoint; one that was changed after its end as it was at `offset`."""
         self._count = count
         late = reversed([replace(each.call) for each in self._newest.late if each.offset >= offset])
         self._unpacked = {call.number: call for call in (*late, *changed) if call.number <= count}
@@ -48,7 +47,7 @@ class EarlierCalls(Calls):
         return self._count
 
     def find(self, run: int, session_id: str | None, call_id: str) -> Call | None:
-        """Return the call of a run with this id; None if the run has no such call yet."""
+        """None if the run has no such call yet."""
         for number in self._newest.ids.numbers(run, session_id, call_id):
             call = self._at(number - 1) if number <= self._count else None
             if call is not None and call.call_id == call_id and call.run == run:
@@ -68,7 +67,6 @@ class EarlierCalls(Calls):
             self._unpacked[call.number] = call
 
     def changed(self, call: Call) -> None:
-        """Store the new state of a call that was changed."""
         self._unpacked[call.number] = call
 
     def _at(self, index: int) -> Call:
@@ -76,8 +74,6 @@ class EarlierCalls(Calls):
 
 
 class TranscriptState(NamedTuple):
-    """What a checkpoint keeps of a transcript."""
-
     entries: int
     """The number of its entries."""
     last: tuple[Kind, int, bool, int | None, int | None, int | None] | None
@@ -88,7 +84,6 @@ class TranscriptState(NamedTuple):
 
 
 def transcript_state(transcript: Transcript) -> TranscriptState:
-    """Return what a checkpoint keeps of a transcript."""
     last, result = transcript.last_text, transcript.last_result
     values = None
     if last is not None and last is not result:
@@ -101,7 +96,7 @@ def transcript_state(transcript: Transcript) -> TranscriptState:
 
 
 class EarlierTranscript(Transcript):
-    """The first entries of a transcript. The last of them may be the beginning of a longer text. The newest
+    """The first entries of a transcript, the last of which may be the beginning of a longer text. The newest
     transcript has every entry, so that nothing is stored here."""
 
     def __init__(self, newest: Transcript, calls: EarlierCalls) -> None:
@@ -111,7 +106,6 @@ class EarlierTranscript(Transcript):
         self.parents, self.offsets = newest.parents, newest.offsets
 
     def restore(self, state: TranscriptState) -> None:
-        """Show the entries of a checkpoint."""
         self._count = state.entries
         if state.last is not None:
             kind, length, is_open, started_ms, ended_ms, parent = state.last
@@ -158,7 +152,7 @@ SessionState = dict[str, Any]
 
 
 def session_state(session: Session) -> SessionState:
-    """Return what a checkpoint keeps of a session. Its values are those of the session, not copies."""
+    """The values are those of the session, not copies."""
     lines, asked = session.lines, session.asked
     return {
         **vars(session),
@@ -173,8 +167,8 @@ def session_state(session: Session) -> SessionState:
 
 
 def earlier_session(newest: Session, restored: Callable[[Transcript], SessionState], offset: int) -> Session:
-    """Return the session at a checkpoint. `restored` returns a copy of what the checkpoint kept, in which the
-    answers of the runs are texts of the given transcript."""
+    """`restored` returns a copy of what the checkpoint kept, in which the answers of the runs are texts of
+    the given transcript."""
     calls = EarlierCalls(newest.calls)
     transcript = EarlierTranscript(newest.transcript, calls)
     state = restored(transcript)
@@ -194,7 +188,7 @@ def earlier_session(newest: Session, restored: Callable[[Transcript], SessionSta
 
 
 def empty_session(newest: Session) -> Session:
-    """Return the session before its first line; `newest` is the session with all lines."""
+    """The session before its first line; `newest` is that with all lines."""
     return earlier_session(newest, lambda _: session_state(Session()), 0)
 
 
@@ -203,8 +197,7 @@ _LEAST_BYTES = 1 << 19
 _STATE_SHARE = 16
 """A checkpoint is at most this part of the bytes since the one before it, so that large ones are rare."""
 _NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
-"""What is raised for objects that cannot be serialised: a function or class in a function, a lock, a cycle of
-many objects."""
+"""What is raised for a function or class in a function, a lock, or a cycle of many objects."""
 _NOT_RESTORED = (
     OSError,
     pickle.UnpicklingError,
@@ -218,17 +211,15 @@ _NOT_RESTORED = (
 
 
 class Checkpoint(NamedTuple):
-    """The state of a feed at an offset of its recording."""
-
     offset: int
     session: Session
     decoder: Decoder
 
 
 class Checkpoints:
-    """The checkpoints of one feed, serialised in an unlinked file: 3 to 40 KB each. The session's calls,
-    texts and numbers are not copied: a checkpoint refers to them. The decoder of a plugin may have a state
-    that cannot be serialised. No checkpoints are taken then."""
+    """The checkpoints of one feed, serialised in an unlinked file: 3 to 40 KB each, which refer to the
+    session's calls, texts and numbers. None are taken if a plugin's decoder has a state that cannot be
+    serialised."""
 
     def __init__(self) -> None:
         self._spill = Spill()
@@ -239,9 +230,8 @@ class Checkpoints:
         self._next = _LEAST_BYTES
 
     def take(self, offset: int, session: Session, decoder: Decoder) -> None:
-        """Take a checkpoint, if the last one is far enough back. `offset` is the number of bytes that the
-        session contains. `session` is the same at each call, and `decoder` is after the last line before the
-        offset."""
+        """If the last one is far enough back. `session`, always the same, contains `offset` bytes; `decoder`
+        is after the last line before it."""
         if offset < self._next:
             return
         try:
@@ -254,8 +244,8 @@ class Checkpoints:
         self._next = offset + max(_LEAST_BYTES, _STATE_SHARE * len(data))
 
     def before(self, offset: int, newest: Session) -> Checkpoint | None:
-        """Return the last checkpoint at or before an offset, of which `newest` is the present session. Return
-        None before the first one, and if a checkpoint cannot be restored: an earlier one is not tried."""
+        """The last one at or before an offset, of which `newest` is the present session. None before the
+        first one, and if one cannot be restored: an earlier one is not tried."""
         index = bisect_right(self._offsets, offset) - 1
         if index < 0:
             return None
@@ -277,7 +267,7 @@ class Checkpoints:
         return Checkpoint(at, session, decoders[0])
 
     def offset_before(self, offset: int) -> int:
-        """Return the offset of the last checkpoint at or before an offset; 0 before the first one."""
+        """0 before the first one."""
         index = bisect_right(self._offsets, offset) - 1
         return 0 if index < 0 else self._offsets[index]
 
@@ -294,7 +284,7 @@ class Checkpoints:
         return buffer.getvalue()
 
     def _by_number(self, value: object) -> tuple[Any, ...]:
-        """Return the reduced form of an object that all checkpoints share."""
+        """The reduced form of an object that all checkpoints share."""
         for number, each in enumerate(self._shared, 1):
             if each is value:
                 return _shared, (number,)
@@ -303,14 +293,14 @@ class Checkpoints:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads a checkpoint; a shared object is found by its number, the transcript is number 0."""
+    """A shared object is found by its number, the transcript is number 0."""
 
     def __init__(self, data: bytes, shared: list[object]) -> None:
         super().__init__(BytesIO(data))
         self._objects = shared
 
     def find_class(self, module: str, name: str) -> Any:
-        """Return a class or function; for `_shared`, the access to the shared objects."""
+        """For `_shared`, the access to the shared objects."""
         if module == __name__ and name == _shared.__name__:
             return self._objects.__getitem__
         return super().find_class(module, name)

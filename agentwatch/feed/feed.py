@@ -1,7 +1,5 @@
-"""Brings a session up to date with its recording, at the reader's own pace.
-
-Live sessions, saved files and replays all use this feed, which always reads at full speed. A `History` of the
-feed shows earlier moments.
+"""Brings a session up to date with its recording, at the reader's own pace: live sessions, saved files and
+replays all use this feed at full speed. A `History` of it shows earlier moments.
 """
 
 from __future__ import annotations
@@ -32,8 +30,6 @@ _EVENT = re.compile(rb'\A(?:\xef\xbb\xbf)?+\s*+\{\s*+"type"\s*+:\s*+"')
 
 
 class LineDecoder(Protocol):
-    """Decodes lines."""
-
     def decode(self, data: bytes) -> list[Event]:
         """Return the events of a non-blank line; the first is `Malformed` if it is not a JSON object."""
 
@@ -45,13 +41,13 @@ class LineDecoder(Protocol):
 
 
 class DecodedLine(NamedTuple):
-    """The events of one line, or of several physical lines that were joined."""
+    """Of one line, or of several physical lines that were joined."""
 
     events: list[Event]
     place: Place
     physical_lines: int
     pieces: Pieces | None = None
-    """The times of the lines, if several short ones were decoded at once."""
+    """Of several short lines that were decoded at once."""
 
 
 class _HeldLine(NamedTuple):
@@ -62,13 +58,10 @@ class _HeldLine(NamedTuple):
 
 
 class LineJoiner:
-    """Decodes lines, and joins a line that raw line ends have split.
-
-    A line that begins like an object and ends inside a string is held, at most 4,096 lines and 16 MiB. The
-    next line that begins inside a string and ends outside one must complete the object. Joining is tried only
-    there, so its cost is linear: trying it at each line that ends in `}` would parse the lines before it each
-    time.
-    """
+    """Decodes lines, and joins a line that raw line ends have split. One that begins like an object and ends
+    inside a string is held, at most 4,096 lines and 16 MiB. The next line that begins inside a string and
+    ends outside one must complete the object. Joining is tried only there, so its cost is linear: trying it
+    at each line that ends in `}` would parse the lines before it each time."""
 
     def __init__(self, decoder: LineDecoder) -> None:
         self._decoder = decoder
@@ -77,12 +70,11 @@ class LineJoiner:
 
     @property
     def is_holding(self) -> bool:
-        """Whether a line is held back."""
         return bool(self._held)
 
     def take(self, line: Line, events: list[Event] | None = None) -> Sequence[DecodedLine]:
-        """Return the lines that can be decoded now, in order; none for a blank line or while one is held.
-        `events` are the line's own, if the caller has already decoded it."""
+        """The lines that can be decoded now, in order; none for a blank line or while one is held. `events`
+        are the line's own, if the caller has already decoded it."""
         if line.oversize:
             events = self._decoder.decode_oversize(line.data, line.tail, line.oversize)
             return *self.rest(), DecodedLine(events, _place(line), 1)
@@ -109,7 +101,7 @@ class LineJoiner:
         return decoded
 
     def rest(self) -> list[DecodedLine]:
-        """Return the held lines as malformed lines; call this when no later line can complete them."""
+        """Return the held lines as malformed; call this when no later line can complete them."""
         held, self._held, self._held_bytes = self._held, [], 0
         return [DecodedLine(events, _place(line), 1) for line, events in held if events]
 
@@ -118,7 +110,7 @@ class LineJoiner:
         self._held_bytes += len(line.data) + 1
 
     def _joined(self) -> DecodedLine | None:
-        """Return the held lines as one line and release them; None if together they are not an object."""
+        """Release the held lines as one line; None if together they are not an object."""
         first, last = self._held[0].line, self._held[-1].line
         if not last.data.rstrip().endswith(b"}"):
             return None
@@ -138,7 +130,7 @@ def _ends_string(data: bytes) -> bool:
 
 
 def is_whole(events: Sequence[Event]) -> bool:
-    """Return whether the line with these events is a JSON object."""
+    """Whether the line with these events is a JSON object."""
     return not events or type(events[0]) is not Malformed
 
 
@@ -153,12 +145,9 @@ if TYPE_CHECKING:
 
 
 class DetectionBuffer:
-    """Holds lines back while the decoder does not know the agent.
-
-    Several agents may begin with the same lines, before the first line that identifies the agent. Once the
-    agent is known, the held lines are released with the events that its decoder reads from them. If the agent
-    is still unknown after 50 lines or 1 MiB, or at the end of the stream, they are released as unknown.
-    """
+    """Holds lines back while the decoder does not know the agent: several agents may begin with the same
+    lines. Then they are released with the events that the agent's decoder reads from them; after 50 lines or
+    1 MiB, or at the end of the stream, as unknown."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -171,7 +160,7 @@ class DetectionBuffer:
 
     @property
     def held_lines(self) -> int:
-        """The number of physical lines that are held."""
+        """Physical lines."""
         return sum(line.physical_lines for line in self._held)
 
     @property
@@ -180,8 +169,7 @@ class DetectionBuffer:
         return self._held[-1].place.offset + self._held[-1].place.length + 1 if self._held else 0
 
     def release(self, lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
-        """Yield the lines that can be applied now, in order. A line is held if its agent is unknown, or if a
-        line before it is held."""
+        """Yield the lines that can be applied now: not one of an unknown agent, and none after such a one."""
         for line in lines:
             if self._decoder.is_detecting and (self._held or _is_undetected(line)):
                 self._held.append(line)
@@ -218,8 +206,6 @@ POLL_SECONDS = 0.01
 
 
 class Reader(Protocol):
-    """Reads the lines of a recording."""
-
     @property
     def growth(self) -> Growth:
         """The growth of the recording."""
@@ -246,8 +232,7 @@ class Observer(Protocol):
 
 
 class Feed:
-    """A session and the recording that it follows. `agent` is None to detect it. The reader begins at
-    `checkpoint`; None to begin at the start."""
+    """`agent` is None to detect it, `checkpoint` to begin at the start."""
 
     def __init__(
         self,
@@ -262,16 +247,14 @@ class Feed:
         self.is_decoded = False
         """Whether every line was decoded and the recording has ended."""
         self.observer: Observer | None = None
-        """Is called while the feed reads."""
         self.takes_agent_times = False
         """Whether a line without an arrival time gets the agent's time instead."""
         self.session = Session() if checkpoint is None else checkpoint.session
         self.acts_of: SessionActs | None = None
-        """Reads what the user did to the session; None if that is not known."""
+        """None if what the user did to the session is not known."""
         self.offset = 0 if checkpoint is None else checkpoint.offset
-        """The number of bytes of the recording that were applied."""
+        """The bytes of the recording that were applied."""
         self._read_end = 0
-        """The size of the recording when it was read to its end last."""
         self._decoder = Decoder(agent) if checkpoint is None else checkpoint.decoder
         self._joiner = LineJoiner(self._decoder)
         self._detection = DetectionBuffer(self._decoder)
@@ -290,8 +273,8 @@ class Feed:
         return self.acts_of.read(session.agent_name or "", session.run.session_id or "")
 
     def advance(self, seconds: float | None = None) -> int:
-        """Apply the lines that have arrived and are due, and return their number. At the end of a recording
-        that will not grow, the session is closed once. It stops after about `seconds`; None for no limit."""
+        """Apply the lines that have arrived and are due; return their number. At the end of a recording that
+        will not grow, the session is closed once. It stops after about `seconds`; None for no limit."""
         until = None if seconds is None else time.perf_counter() + seconds
         applied, session, observer = 0, self.session, self.observer
         while True:  # the loop of `decoded`: a generator around it would cost 2 % more
@@ -310,7 +293,7 @@ class Feed:
         return applied
 
     def decoded(self) -> Iterator[DecodedLine]:
-        """Yield the lines that have arrived, each with its time. They are not applied to the session."""
+        """Yield the lines that have arrived, each with its time, without applying them to the session."""
         while True:
             for line in self._decoded:
                 self.offset = line.place.offset + line.place.length + 1
@@ -319,7 +302,7 @@ class Feed:
                 return
 
     def last_events(self) -> list[Event]:
-        """Return the events that follow from the end of the recording, after its last line."""
+        """The events that follow from the end of the recording, after its last line."""
         return self._decoder.end()
 
     def _timed(self, line: DecodedLine) -> DecodedLine:
@@ -330,14 +313,14 @@ class Feed:
         return DecodedLine(events, Place(place.offset, place.length, at_ms), count, pieces)
 
     def _agent_ms(self, events: Sequence[Event]) -> int | None:
-        """Return the agent's time that takes the place of the arrival of a line; None without one."""
+        """The agent's time that takes the place of a line's arrival; None without one."""
         if events and type(events[0]) is LineTime:
             return events[0].at_ms
         return agent_ms(events) if self.takes_agent_times else None
 
     def backlog(self) -> int:
-        """Return the number of bytes of the recording that can be applied now, and are not yet. A line that
-        is not complete can not: at the end, or held back because a raw line end has split it."""
+        """The bytes that can be applied now, and are not yet: not a line that is incomplete, at the end or
+        because a raw line end has split it."""
         if self.is_over:
             return 0
         return max(self.reader.growth.size() - max(self.offset, self._detection.end, self._read_end), 0)
@@ -348,8 +331,7 @@ class Feed:
         return self._detection.held_lines
 
     def blocks(self, place: Place, call_id: str = "") -> list[Block]:
-        """Return the blocks of the line at a place, which is read from the recording again. The line may
-        belong to several calls."""
+        """Read the line at a place again, which may belong to several calls."""
         if place.length > MOST_LINE_BYTES:
             from agentwatch.session.blocks import TooLargeBlock
 
@@ -357,11 +339,10 @@ class Feed:
         return self._decoder.blocks(self.line_at(place), call_id)
 
     def searchable_text_differs(self, data: bytes) -> bool:
-        """Return whether the blocks of a line with these bytes may contain text that the bytes do not."""
+        """Whether the blocks of a line with these bytes may contain text that the bytes do not."""
         return self._decoder.searchable_text_differs(data)
 
     def line_at(self, place: Place) -> bytes:
-        """Return the line at a place, which is read from the recording again."""
         return self.reader.line_at(place.offset, place.length)
 
     def _reads_on(self) -> bool:
@@ -446,7 +427,7 @@ class Feed:
 
 
 def _ahead(lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
-    """Return an iterator that decodes some lines before it returns the first of them."""
+    """Decode some lines before the first of them is returned."""
     return chain.from_iterable(iter(lambda: [*islice(lines, _AHEAD)], []))
 
 
@@ -457,9 +438,9 @@ _ESCAPES = (("\\n", "\n"), ("\\r", "\r"), ("\\t", "\t"), ("\\u001b", "\x1b"), ("
 
 
 def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
-    """Return what a command printed: its stdout and its stderr. Only the last 160 KiB of a line over 1 MiB
-    are read, and returned as one text. It contains the end of the output, and the strings that follow it in
-    the line, each on lines of its own."""
+    """What a command printed: its stdout and its stderr. Only the last 160 KiB of a line over 1 MiB are read,
+    as one text: the end of the output, and the strings that follow it in the line, each on lines of its own.
+    """
     from agentwatch.session.blocks import ContentBlock, OutputBlock
 
     if place.length > _MOST_PARSED:
@@ -504,29 +485,25 @@ class Timeline(Protocol):
 
 
 class RecordedTimes:
-    """The times of the lines that a feed has applied. They are arrival times if the recording has them,
-    otherwise the agent's times. A recording may have neither; its moments are then known only by their
-    offsets. After a change of the clock, times that are earlier than one before them are not noted."""
+    """The arrival times of the lines that a feed has applied, if the recording has them, otherwise the
+    agent's. With neither, moments are known only by their offsets. After a change of the clock, times that
+    are earlier than one before them are not noted."""
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
         self.size = 0
-        """The number of bytes whose lines are applied. It is the live moment."""
+        """The number of bytes whose lines are applied: the live moment."""
         self.first_ms: int | None = None
-        """The first time, in milliseconds since the epoch; None while no time is known."""
         self.last_ms: int | None = None
-        """The last time; None while no time is known."""
         self._noted = TimeColumns()
         """Pairs of an offset and the time of the lines that end after it, up to the next pair."""
 
     @property
     def has_times(self) -> bool:
-        """Whether any time is known."""
         return self.first_ms is not None
 
     def note(self, place: Place, pieces: Pieces | None = None) -> None:
-        """Note the time of a line that was applied. `pieces` are the times of its parts, if it is several
-        short lines that were applied at once."""
+        """`pieces` are the times of several short lines that were applied at once."""
         self.size = place.offset + place.length + 1
         if pieces is None:
             at_ms = place.seen_ms
@@ -552,30 +529,26 @@ class RecordedTimes:
         self._noted.append(offset, at_ms)
 
     def ms_at(self, offset: int) -> int | None:
-        """Return the time of the last line before an offset; before the first time, the first time."""
         return self.first_ms if (at_ms := self._noted.at(offset - 1)) is None else at_ms
 
     def offset_at(self, at_ms: float) -> int:
-        """Return the moment after the last line at or before a time."""
         later = self._noted.around(at_ms)[1]
         return self.size if later is None else line_start(self.fd, later[0])
 
     def around(self, at_ms: float) -> tuple[int | None, int | None]:
-        """Return the last time of a line that is not later than a time, and the first that is later. A time
-        that does not exist is None."""
         earlier, later = self._noted.around(at_ms)
         return None if earlier is None else earlier[1], None if later is None else later[1]
 
     def before(self, offset: int) -> int:
-        """Return the end of the line before the one that ends at `offset`; 0 at the first line."""
+        """The end of the line before the one that ends at `offset`; 0 at the first line."""
         return line_start(self.fd, offset - 1) if offset > 0 else 0
 
     def after(self, offset: int) -> int:
-        """Return the end of the next line after `offset`; the live moment if no line follows."""
+        """The end of the next line; the live moment if none follows."""
         return min(line_end_after(self.fd, offset, self.size), self.size)
 
     def aligned(self, offset: int) -> int:
-        """Return the last line end at or before an offset."""
+        """The last line end at or before an offset."""
         return self.size if offset >= self.size else line_start(self.fd, max(offset, 0))
 
 
@@ -587,12 +560,9 @@ _TAIL_BYTES = 1 << 18
 
 
 class HeadTailReader:
-    """Reads the first and the last lines of a recording, and skips the lines between them.
-
-    The head consists of the lines that begin the run. The tail is 256 KiB and starts with a tool call if it
-    contains one. Otherwise it could start in the middle of a text segment, and the flush that repeats the
-    whole segment would be taken for new text.
-    """
+    """Reads the first and the last lines of a recording. The head has the lines that begin the run. The tail
+    is 256 KiB and starts with a tool call if it has one: within a text segment, the flush that repeats all of
+    it would be new text."""
 
     def __init__(
         self, reader: LineReader, starts_run: Callable[[bytes], bool], is_call: Callable[[bytes], bool]
@@ -607,15 +577,12 @@ class HeadTailReader:
         self._pending = [self._head(), *self._tail()]
 
     def read(self) -> Lines:
-        """Return the next lines, or no lines after the last."""
         return self._pending.pop(0) if self._pending else Lines(self._size, [], self._times)
 
     def is_at_end(self) -> bool:
-        """Return whether all lines of the head and the tail were returned, and the recording has ended."""
         return not self._pending and self.growth.has_ended()
 
     def line_at(self, offset: int, length: int) -> bytes:
-        """Return the bytes of a line that was returned before."""
         return os.pread(self.fd, length, offset)
 
     def _head(self) -> Lines:
@@ -623,8 +590,8 @@ class HeadTailReader:
         return Lines(0, [first, *takewhile(self._starts_run, others)], self._times)
 
     def _tail(self) -> list[Lines]:
-        """Return the last lines, an oversize line by itself. The very last line may be a large result. It
-        does not count towards the 256 KiB."""
+        """The last lines, an oversize line by itself. The very last line may be a large result, which does
+        not count towards the 256 KiB."""
         end = self._size - (self.line_at(self._size - 1, 1) == b"\n")
         found: list[Lines] = []
         budget = _TAIL_BYTES
@@ -642,7 +609,7 @@ class HeadTailReader:
 
 
 def preview_reader(reader: LineReader, agent: Agent | None = None) -> HeadTailReader:
-    """Return a reader of the first and last lines of a recording, chosen by the format of its agent."""
+    """By the format of the agent."""
     decoder = Decoder(agent)
     return HeadTailReader(
         reader,
@@ -652,8 +619,8 @@ def preview_reader(reader: LineReader, agent: Agent | None = None) -> HeadTailRe
 
 
 def preview_feed(reader: LineReader, agent: Agent | None = None) -> Feed:
-    """Return a feed whose session holds the first and last lines of a recording. The results of its runs are
-    dropped: most of the text that they repeat was not read. `agent` is None to detect it."""
+    """A feed of the first and last lines. The results of its runs are dropped, as most of the text that they
+    repeat was not read. `agent` is None to detect it."""
     feed = Feed(preview_reader(reader, agent), agent=agent)
     feed.takes_agent_times = True  # as the feed of the whole recording, whose places must be the same
     feed.advance()

@@ -1,7 +1,5 @@
-"""The earlier moments of a feed: its session as it was after any line.
-
-A moment is a number of bytes of the recording, and lies after a line end. The session at a moment is what a
-feed shows that has read only these bytes.
+"""The earlier moments of a feed. A moment is a number of bytes of the recording, after a line end; the
+session there is what a feed shows that has read only these bytes.
 """
 
 from __future__ import annotations
@@ -19,12 +17,12 @@ from agentwatch.session.rules import BAD_OUTCOMES
 from agentwatch.session.session import Session
 
 _MOST_LINES = 10_000
-"""The number of lines that are searched for the next event; decoding them takes 60 ms."""
+"""Lines that are searched for the next event; decoding them takes 60 ms."""
 
 
 def next_event(feed: Feed, until: Until, fd: int, end: int) -> int:
-    """Advance a feed line by line until something changes, and return its offset. The feed is at an earlier
-    moment. The search ends at `end`, the live moment."""
+    """Advance a feed at an earlier moment line by line until something changes, at most to `end`, the live
+    moment; return its offset."""
     before = _state(feed.session)
     for _ in range(_MOST_LINES):
         if until.end >= end:
@@ -37,8 +35,7 @@ def next_event(feed: Feed, until: Until, fd: int, end: int) -> int:
 
 
 def event_ends(feed: Feed, until: Until, fd: int, end: int) -> list[int]:
-    """Advance a feed line by line, and return the moments at which something changed. The feed is at an
-    earlier moment."""
+    """Advance a feed at an earlier moment line by line; return the moments at which something changed."""
     ends, before = [], _state(feed.session)
     while until.end < end:
         until.end = min(line_end_after(fd, until.end, end), end)
@@ -51,7 +48,7 @@ def event_ends(feed: Feed, until: Until, fd: int, end: int) -> list[int]:
 
 
 def _state(session: Session) -> tuple[object, ...]:
-    """Return what the panes and the lines above them show, in values that are cheap to compare."""
+    """What the panes and the lines above them show, in values that are cheap to compare."""
     last, run = session.transcript.last_text, session.run
     outputs = tuple(call.output for call in session.open_calls.values() if call.output is not None)
     return (
@@ -77,32 +74,26 @@ def _state(session: Session) -> tuple[object, ...]:
 
 
 class History:
-    """A feed that reads the whole recording, and feeds at its earlier moments."""
-
     def __init__(self, feed: Feed, reader: LineReader, *, goes_back: bool = True) -> None:
-        """Observe a feed that has not read anything yet. Whoever shows the session of the feed advances it.
-        `goes_back` says whether earlier moments will be asked for. Without checkpoints they are read from the
-        start, and a recording of many calls is read in four fifths of the time."""
+        """Observe a feed that has not read anything yet. Whoever shows its session advances it. `goes_back`:
+        earlier moments will be asked for. Without checkpoints they are read from the start, and many calls
+        are read in four fifths of the time."""
         self.feed = feed
-        """The feed at the live moment."""
         self.timeline = RecordedTimes(reader.fd)
         self.applied = self.timeline.note
-        """Notes the time of a line that the feed has applied, or of several short ones."""
         self._reader = reader
         feed.observer, feed.takes_agent_times = self, True
         self._checkpoints = Checkpoints()
         self._goes_back = goes_back
         self._earlier: Feed | None = None
-        """The feed of the last moment that was asked for."""
         self._until = Until(0)
-        """Where that feed stops."""
         self._event_ends: list[int] = []
-        """The ends of successive events, found by the last search backwards."""
+        """As the last search backwards has found them."""
 
     def at(self, offset: int) -> Feed:
-        """Return the feed at a moment: the live one if the moment is the live one. It takes up to 10 ms: at
-        most 512 KiB are decoded, unless a line is longer. A feed that was returned before must not be used
-        any more: it may be the same one, which has moved."""
+        """The live feed at the live moment. It takes up to 10 ms: at most 512 KiB are decoded, unless a line
+        is longer. A feed that was returned before must not be used any more: it may be the same one, which
+        has moved."""
         if offset >= self.feed.offset:
             return self.feed
         earlier, start = self._earlier, self._checkpoints.offset_before(offset)
@@ -113,7 +104,7 @@ class History:
         return earlier
 
     def event_after(self, offset: int) -> int:
-        """Return the next moment after `offset` at which something changes; the live one if nothing does."""
+        """The next moment at which something changes; the live one if nothing does."""
         end = self.feed.offset
         if offset >= end:
             return end
@@ -121,9 +112,9 @@ class History:
         return next_event(feed, self._until, self._reader.fd, end)
 
     def event_before(self, offset: int) -> int:
-        """Return the end of the event before the one that a moment shows; 0 at the first event. It takes up
-        to 30 ms: the lines since the checkpoint before it are decoded one by one. Further steps back use what
-        was found."""
+        """The end of the event before the one that a moment shows; 0 at the first event. It takes up to 30
+        ms: the lines since the checkpoint before it are decoded one by one. Further steps back use what was
+        found."""
         known = bisect_left(self._event_ends, offset)
         if 0 < known < len(self._event_ends) and self._event_ends[known] == offset:
             return self._event_ends[known - 1]
@@ -162,17 +153,16 @@ _MOST_UNENDED = 1000
 
 
 def end_of(call: Call) -> int:
-    """Return the moment at which a call has ended; for a call that never ended, the end of the recording."""
+    """For a call that never ended, the end of the recording."""
     return _NEVER if call.ended is None else after(call.ended)
 
 
 def after(place: Place) -> int:
-    """Return the moment after a line of the recording."""
     return place.offset + place.length + 1
 
 
 def neighbour_call(session: Session, offset: int, step: int) -> Call | None:
-    """Return the call that ended next after (1) or last before (-1) a moment; None without one."""
+    """The call that ended next after (1) or last before (-1) a moment; None without one."""
     ended = session.ended_calls
     at = _first_after(ended, offset) if step > 0 else _first_after(ended, offset - 1) - 1
     while 0 <= at < len(ended) and ended[at].ended is None:
@@ -181,8 +171,8 @@ def neighbour_call(session: Session, offset: int, step: int) -> Call | None:
 
 
 def _first_after(ended: Sequence[Call], offset: int) -> int:
-    """Return the index of the first call that ended after a moment. Calls that never ended count as ended
-    with the call before them, where their run was closed."""
+    """The index of the first call that ended after a moment. Calls that never ended count as ended with the
+    call before them, where their run was closed."""
 
     def end_at(index: int) -> int:
         for at in range(index, max(index - _MOST_UNENDED, -1), -1):
@@ -194,7 +184,7 @@ def _first_after(ended: Sequence[Call], offset: int) -> int:
 
 
 def next_failure(session: Session, start: int, end: int) -> Call | None:
-    """Return the first call that failed after the moment `start`, up to `end`; None without one."""
+    """The first call that failed after `start`, up to `end`; None without one."""
     ended = session.ended_calls
     for index in range(_first_after(ended, start), len(ended)):
         call = ended[index]

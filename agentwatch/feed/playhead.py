@@ -13,12 +13,10 @@ from agentwatch.feed.feed import Timeline
 UNTIMED_MS = 50
 """The time that each line takes if the recording has no times: 20 lines a second."""
 _MOST_STEPS = 2000
-"""The number of lines at most that are searched for silences in one tick. They take 6 ms."""
+"""Lines that are searched for silences in one tick. They take 6 ms."""
 
 
 class Times(Timeline, Protocol):
-    """The times of a recording, and its line ends."""
-
     def around(self, at_ms: float) -> tuple[int | None, int | None]:
         """Return the last time of a line that is not later than a time, and the first that is later."""
 
@@ -30,27 +28,25 @@ class Times(Timeline, Protocol):
 
 
 class Pace:
-    """The recorded time of a playhead, also between two lines. Silences longer than `max_idle` seconds are
-    shortened to it; None for no limit."""
+    """The recorded time of a playhead, also between two lines. Silences over `max_idle` seconds are shortened
+    to it; None for no limit."""
 
     def __init__(self, times: Times, max_idle: float | None = None) -> None:
         self.max_idle = max_idle
         self.at_ms: float | None = None
-        """The recorded time; None at the start, and if the recording has no times."""
+        """None at the start, and if the recording has no times."""
         self.cut_ms = 0
-        """The part of the silences that was left out when time last passed, in milliseconds."""
+        """What was left out of silences when time last passed, in milliseconds."""
         self._times = times
         self._waited_ms = 0.0
         """In a recording without times, the time since the last line was shown."""
 
     def go_to(self, offset: int) -> None:
-        """Go to a moment."""
         self._waited_ms = 0.0
         self.at_ms = self._times.ms_at(offset) if offset else None
 
     def go_on(self, offset: int, milliseconds: float, *, is_reversed: bool) -> int:
-        """Let recorded time pass, and return the moment to which it leads. Silences that are left out take
-        none of the `milliseconds`."""
+        """Let recorded time pass, and return the new moment. Silences that are left out take none of it."""
         at_ms = self._times.first_ms if self.at_ms is None else self.at_ms
         last_ms, self.cut_ms = self._times.last_ms, 0
         if at_ms is None or last_ms is None:
@@ -72,8 +68,8 @@ class Pace:
     def _cut(
         self, at_ms: float, milliseconds: float, most_ms: float, is_reversed: bool
     ) -> tuple[float, float]:
-        """Go on from line to line over shortened silences. Return the time of the last line that is reached,
-        and what remains of the milliseconds, which lead to a time before the next line."""
+        """Return the time of the last line that is reached over shortened silences, and what remains of the
+        milliseconds, which lead to a time before the next line."""
         if most_ms == 0:
             first_ms, last_ms = self._times.first_ms, self._times.last_ms
             return (first_ms or 0) - 1 if is_reversed else last_ms or 0, 0
@@ -96,31 +92,24 @@ class Pace:
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 _CUT_SECONDS = 3.0
-"""How long the length of a shortened silence is known after it, in seconds of real time."""
+"""How long a shortened silence is known after it, in seconds of real time."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """How a recording is replayed."""
-
     speed: float = 1.0
     """Seconds of the recording that pass per second of real time."""
     max_idle: float | None = None
     """Longer silences are shortened to this duration, in seconds; None for no limit."""
     loops: bool = False
-    """Whether the replay starts again at its end."""
     clock: Callable[[], float] = time.monotonic
-    """Returns the present time in seconds."""
 
 
 class Playhead:
     """The moment that is shown: the live one, or an earlier one, paused or playing in either direction.
-
-    A moment is a number of bytes of the recording, and lies after a line end. Between two lines, time passes
-    while the moment stays. `replay` is None to show the live moment. `is_read` returns whether the times
-    contain what is in the recording now: a replay that has come to the end of a part of it waits for the
-    rest.
-    """
+    Between two lines, time passes while the moment stays. `replay` is None to show the live moment. `is_read`
+    says whether the times contain what is in the recording now: a replay at the end of a part of it waits for
+    the rest."""
 
     def __init__(
         self,
@@ -131,7 +120,7 @@ class Playhead:
         is_read: Callable[[], bool] = lambda: True,
     ) -> None:
         self.speed = 1.0 if replay is None else replay.speed
-        """Seconds of the recording that pass per second of real time."""
+        """As `Replay.speed`."""
         self.is_live = replay is None
         self.is_paused = False
         self.is_reversed = False
@@ -140,22 +129,20 @@ class Playhead:
         self.until: int | None = None
         """Where playing ends; None at the end of the recording."""
         self.stops: Callable[[int, int], int | None] = lambda _start, _end: None
-        """Returns the first moment at which playing pauses, after a moment and up to another; None without
-        one."""
+        """Returns the first moment after one and up to another at which playing pauses; None without one."""
         self._times = times
         self._pace = Pace(times, None if replay is None else replay.max_idle)
         self._loops = replay is not None and replay.loops
         self._is_over, self._is_read = is_over, is_read
         self._clock = time.monotonic if replay is None else replay.clock
         self._last_tick: float | None = None
-        """When time last passed; None while it does not, so that a pause takes no time of the replay."""
+        """None while time does not pass, so that a pause takes no time of the replay."""
         self._offset = 0
         self._cut = 0, 0.0
         """The length of what was left out of silences, and when."""
 
     @property
     def offset(self) -> int:
-        """The moment that is shown."""
         return self._times.size if self.is_live else min(self._offset, self._times.size)
 
     @property
@@ -170,7 +157,7 @@ class Playhead:
 
     @property
     def now_ms(self) -> int | None:
-        """The recorded time that is shown, in milliseconds since the epoch; None if it is unknown."""
+        """None if the recorded time that is shown is unknown."""
         at_ms = self._times.last_ms if self.is_live else self._pace.at_ms
         return self._times.ms_at(self._offset) if at_ms is None else int(at_ms)
 
@@ -197,7 +184,6 @@ class Playhead:
             self._set(max(offset, 0))
 
     def seek_by(self, milliseconds: int) -> None:
-        """Go back or on by a duration of recorded time."""
         at_ms, first_ms, last_ms = self.now_ms, self._times.first_ms, self._times.last_ms
         if at_ms is None or first_ms is None or last_ms is None:
             self.step(milliseconds // UNTIMED_MS)
@@ -208,14 +194,12 @@ class Playhead:
             self._pace.at_ms = min(at_ms + milliseconds, last_ms)
 
     def step(self, lines: int) -> None:
-        """Go back or on by a number of lines."""
         offset = self.offset
         for _ in range(abs(lines)):
             offset = self._times.before(offset) if lines < 0 else self._times.after(offset)
         self.seek(offset)
 
     def live(self) -> None:
-        """Go to the live moment."""
         self.is_live, self.is_paused, self.is_reversed = True, False, False
 
     def turn(self) -> None:
@@ -233,13 +217,12 @@ class Playhead:
             self.is_paused = not self.is_paused
 
     def play(self, offset: int) -> None:
-        """Play from a moment on."""
         self._set(offset)
         self._last_tick = self._clock()
         self.is_live = self.is_paused = self.is_reversed = False
 
     def play_at(self, offset: int, speed: float, max_idle: float | None) -> None:
-        """Play from a moment on, at a speed and with silences shortened to `max_idle` seconds."""
+        """Silences are shortened to `max_idle` seconds."""
         self.speed, self._pace.max_idle = speed, max_idle
         self.play(offset)
 
@@ -252,12 +235,10 @@ class Playhead:
         self.is_live = self.is_paused = False
 
     def faster(self) -> None:
-        """Play at the next higher speed."""
         self._tick_now()
         self.speed = next((speed for speed in SPEEDS if speed > self.speed), self.speed)
 
     def slower(self) -> None:
-        """Play at the next lower speed."""
         self._tick_now()
         self.speed = next((speed for speed in reversed(SPEEDS) if speed < self.speed), self.speed)
 
@@ -282,8 +263,7 @@ class Playhead:
             self.is_paused, self.is_reversed = True, False
 
     def _end(self, before: int) -> None:
-        """Pause at a stop; at the end, start over, stay there, or be live again. `before` is the moment from
-        which time has passed."""
+        """Pause at a stop; at the end, start over, stay, or be live again. Time has passed since `before`."""
         until, after = self.until, self._offset
         is_end = until is not None and before < until <= after
         after = until if is_end and until is not None else after
