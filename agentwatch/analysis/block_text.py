@@ -45,8 +45,7 @@ _MOST_LINE = 20_000
 
 
 def named_places(call: Call) -> Iterator[tuple[str, Place]]:
-    """Yield the lines that contain the arguments and the result of a call, each with what it contains. A line
-    that contains both is yielded once, as `arguments and result`."""
+    """Yield the lines of the arguments and the result of a call; a line with both only once."""
     arguments, result = call.arguments_place, call.result_place
     if arguments is not None and arguments != call.ended:
         yield "arguments", arguments
@@ -95,7 +94,6 @@ def printed(text: str) -> str:
 
 
 def block_title(block: Block) -> str:
-    """Return a title for a block; the agent may have named it."""
     match block:
         case TextBlock() | FieldsBlock():
             return block.name
@@ -141,7 +139,6 @@ def bounded(text: str, most: int) -> tuple[list[SafeText], int]:
 
 
 def cut_line(line: str) -> SafeText:
-    """Return a line of safe text, cut after 20,000 characters with a note of how much is missing."""
     if len(line) <= _MOST_LINE:
         return SafeText(line)
     return SafeText(f"{line[:_MOST_LINE]} … {len(line) - _MOST_LINE:,} more characters in this line")
@@ -174,7 +171,6 @@ def _found_line(line: FoundLine) -> str:
 
 
 def _reference_text(reference: Reference) -> str:
-    """Return the title, the URL and the text of a page, each on its own line, without the empty ones."""
     parts = (_one_line(reference.title or ""), _one_line(reference.url or ""), reference.text.strip())
     return "\n".join(part for part in parts if part)
 

@@ -17,8 +17,6 @@ _MOST_COMPARED = 2_000
 
 
 class DiffLine(NamedTuple):
-    """A line of a diff."""
-
     sign: str
     """` `, `+` or `-`; `@` is the header of a hunk, `f` a file name, `\\` a remark."""
     old: int | None
@@ -27,9 +25,8 @@ class DiffLine(NamedTuple):
 
 
 def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
-    """Parse a unified diff into numbered lines. The name of the file is left out if there is only one. Lines
-    before the first hunk header are kept as they are. A diff without any hunk header has no line numbers.
-    Also return the number of lines that were not read."""
+    """Parse a unified diff into numbered lines; return also the number of lines that were not read. The name
+    of an only file is left out. Lines before the first header of a hunk are kept without a number."""
     lines: list[DiffLine] = []
     old: int | None = None
     new: int | None = None

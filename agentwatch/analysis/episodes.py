@@ -1,8 +1,4 @@
-"""Episodes of trouble in a session: repeated failures, edit-test cycles, rereads, edits back to the start.
-
-Each ended call is counted once, as it ends: as a try of the same command, as a test after a change, and as a
-read or a change of a file.
-"""
+"""Episodes of trouble in a session: repeated failures, edit-test cycles, rereads, edits back to the start."""
 
 from __future__ import annotations
 
@@ -55,8 +51,6 @@ _TASK = re.compile(
 
 
 class _TestCommand(NamedTuple):
-    """A command that runs tests, and the meaning of its exit code."""
-
     zero_is_green: bool
     """An exit code of 0 means that the tests passed. The exit code of `pytest | tail -3` is that of tail."""
     other_is_red: bool
@@ -142,12 +136,8 @@ def _runs_tests(part: Part, text: str) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """Cycles in a row."""
-
     first: int
-    """The number of the first change."""
     last: int
-    """The number of the last test run."""
     cycles: int
     tried: int | None
     """The hash of the test command; None if several commands have failed."""
@@ -166,16 +156,13 @@ class Cycles:
 
     @property
     def count(self) -> int:
-        """The number of completed cycles in the present row."""
         return 0 if self.row is None else self.row.cycles
 
     def changed(self, number: int) -> None:
-        """Note that a call changed a file."""
         self._changed = self._changed or number
 
     def tested(self, number: int, tried: int | None, is_red: bool) -> Row | None:
-        """Note the result of a test run; return the row that a green one ends. `tried` is None if it cannot
-        be compared."""
+        """Note a test run; return the row that a green one ends. `tried` is None if it cannot be compared."""
         changed, self._changed = self._changed, 0
         row = self.row
         if not is_red:
@@ -193,8 +180,6 @@ class Cycles:
 
 
 class EpisodeKind(StrEnum):
-    """The kind of trouble."""
-
     FAILURE = "failure"
     """A call failed, and was tried at least twice more."""
     CYCLES = "cycles"
@@ -217,9 +202,7 @@ class Episode(NamedTuple):
 
     kind: EpisodeKind
     first: int
-    """The number of the first call."""
     last: int
-    """The number of the last call so far."""
     tries: int
     """How often the call was tried, the tests failed in a row, or the file was read or changed."""
     duration_ms: int | None
@@ -227,7 +210,6 @@ class Episode(NamedTuple):
     is_over: bool
     """Whether no further call can belong to it."""
     is_fixed: bool
-    """Whether the last try succeeded, or the tests passed."""
     subject: SafeText
     """The command or the path of the episode."""
     cycles: int = 0
@@ -267,9 +249,8 @@ def _cycles(count: int) -> str:
 
 
 def duration_ms(first: Call, last: Call) -> int | None:
-    """Return the time from the start of a call to the end of another one. The clock is the agent's, or that
-    of the arrival times if the agent gave no times. None if neither is known, or if both lines arrived in one
-    read."""
+    """Return the time between two calls by the agent's clock, else by the arrival times. None if neither is
+    known, or if both lines arrived in one read."""
     start, end = first.started_ms if first.started_ms is not None else first.ended_ms, last.ended_ms
     if start is not None and end is not None:
         return end - start if end >= start else None
@@ -289,12 +270,8 @@ _MOST_FILE_PARTS = 100
 
 @dataclass(slots=True, eq=False)
 class Reading:
-    """The reads of one part of a file."""
-
     first: int
-    """The number of the first call."""
     last: int
-    """The number of the last call."""
     times: int = 1
 
 
@@ -317,7 +294,6 @@ class _Rereads:
         """The newest 1,000 episodes, by the number of their first call."""
 
     def add(self, number: int, first: int, times: int) -> None:
-        """Add a candidate, not the first of its chain; `times` is the number of candidates in the chain."""
         self._numbers.append(number)
         self._firsts.append(first)
         self.has_long = self.has_long or times >= LEAST
@@ -327,7 +303,6 @@ class _Rereads:
         return bool(self._numbers) and number >= self._numbers[0]
 
     def counts(self) -> Iterator[tuple[int, int]]:
-        """Read the arguments of the candidates; yield the number of each call and its count of reads."""
         numbers, self._numbers = self._numbers, array("I")
         firsts, self._firsts = self._firsts, array("I")
         self.has_long = False
@@ -369,10 +344,7 @@ _MOST_FILES = 20_000
 
 @dataclass(slots=True, eq=False)
 class File:
-    """A file, and the calls about it, by their numbers."""
-
     shown: str
-    """The path as it is shown."""
     known_from: int | None = None
     """The offset of the line that first read or created the file."""
     first_change: int = 0
@@ -384,7 +356,6 @@ class File:
     """The first read and the number of reads since the last change, by subagent, run and note."""
 
     def read(self, call: Call) -> tuple[int, int]:
-        """Add a read; return the number of the first equal read, and the number of equal reads."""
         key = (call.parent, call.run, call.note)
         known = self.reads.get(key)
         if known is None:
@@ -395,7 +366,6 @@ class File:
         return known[0], known[1]
 
     def change(self, number: int) -> None:
-        """Add a change."""
         self.first_change = self.first_change or number
         self.last_change = number
         self.changes += 1
@@ -432,17 +402,12 @@ class Failing:
     """A call that failed, and the tries that followed."""
 
     tried: int
-    """The hash of what was tried."""
     first: int
-    """The number of the first call that failed."""
     last: int
-    """The number of the last try."""
     target: int
-    """The hash of the target of the last try."""
     ended: int
     """The offset of the line that ended the last try. A call that started before it is not a retry of it."""
     group: str | None
-    """The model step of the last try. Calls of one step run in parallel."""
     tests: str = ""
     """The words of the command without options, if it runs tests."""
     tries: int = 1
@@ -454,8 +419,7 @@ class _Tries:
 
     def __init__(self) -> None:
         self._open: dict[int, Failing] = {}
-        """By the hash of the command or target, of up to 4,096 characters. Two of 1,000 hashes of 64 bits are
-        equal by chance in one of 10^13 sessions."""
+        """By the hash of what was tried. Two of 1,000 are equal by chance in one of 10^13 sessions."""
         self.later: dict[int, int] = {}
         """By the number of a call that failed: that of the next try, or of the tests that passed later."""
 
@@ -517,7 +481,6 @@ _COLUMNS = 200
 def _failures_and_cycles(
     session: Session, failing: Iterable[Failing], rows: Iterable[Row]
 ) -> Iterator[Episode]:
-    """Yield an episode for each failure, and for each row of cycles that belongs to no failure."""
     own: dict[int, list[Row]] = {}
     others: list[Row] = []
     for row in rows:
@@ -539,7 +502,6 @@ def _failures_and_cycles(
 def _of_calls(
     session: Session, kind: EpisodeKind, each: Failing | Row, tries: int, about: int, cycles: int = 0
 ) -> Episode:
-    """Return an episode of calls, of which one, by its number, is its subject."""
     calls = session.calls
     call, took = calls[about - 1], duration_ms(calls[each.first - 1], calls[each.last - 1])
     subject = shown_target(call) or target(call) or cut(safe_line(_words(call)), _COLUMNS)
@@ -693,8 +655,7 @@ class Episodes:
         return self._cycle[number - 1] if 0 < number <= len(self._cycle) else 0
 
     def reread(self, number: int) -> int:
-        """Return how often the part of the file that a call reads was read in its run without a change.
-        Return 1 for the first time, 0 for a call that does not read a file or was not read yet."""
+        """Return how often the same part was read in the run without a change; 0 for other calls."""
         if not 0 < number <= len(self._reread):
             return 0
         if self._reread[number - 1] > 1 and self._rereads.is_pending(number):
@@ -702,13 +663,11 @@ class Episodes:
         return self._reread[number - 1]
 
     def later(self, number: int) -> int:
-        """Return the number of the call that tried again what a failed call did, or passed its tests; or
-        0."""
+        """Return the number of the call that tried a failed call again or passed its tests, or 0."""
         return self._failures.later.get(number, 0)
 
     def read_one(self) -> bool:
-        """Compare the contents of one file that was edited several times; return whether there was one. This
-        takes up to 6 ms. Until then, `episodes` does not report that the file is back at its start."""
+        """Compare the contents of one file, which takes up to 6 ms; return whether there was one."""
         if not self._uncompared:
             return False
         file, _ = self._uncompared.popitem()
@@ -944,7 +903,6 @@ def whole_episodes(feed: Feed) -> Sequence[Episode]:
 
 
 def _is_edit_of_a_file(call: Call) -> bool:
-    """Return whether a call has surely edited a file that existed: it has removed lines from it. Some agents
-    do not report that a call created its file. A call with several files does not report which of them it
-    created."""
+    """Return whether a call has surely edited one file that existed: it has removed lines from it. Some
+    agents do not report that a call created a file."""
     return call.kind is ToolKind.EDIT and bool(call.lines_removed) and not call.more_paths

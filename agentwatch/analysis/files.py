@@ -1,7 +1,4 @@
-"""The files that a session read, changed or deleted, updated one completed call at a time.
-
-What a shell command does to files is not in the recording, so it is not counted.
-"""
+"""The files that a session read, changed or deleted, without those that only shell commands touched."""
 
 from __future__ import annotations
 
@@ -27,8 +24,6 @@ _MOST_NAMED = 1 << 12
 
 
 class FileAction(StrEnum):
-    """What a call did to a file."""
-
     READ = "read"
     EDITED = "edited"
     CREATED = "created"
@@ -51,7 +46,6 @@ class TouchedFile:
     calls: list[Call] = field(default_factory=list)
     """The calls about the file, in the order in which they ended."""
     file_actions: Counter[FileAction] = field(default_factory=Counter)
-    """The number of calls per action."""
     lines_added: int | None = None
     lines_removed: int | None = None
     last_ms: int | None = None
@@ -67,16 +61,13 @@ class TouchedFile:
 
     @property
     def is_changed(self) -> bool:
-        """Whether a call changed, created or deleted the file."""
         return self.first_change is not None
 
     @property
     def is_read(self) -> bool:
-        """Whether a call read the file."""
         return self.file_actions[FileAction.READ] > 0
 
     def add(self, call: Call) -> None:
-        """Add a call about the file, after the call has ended."""
         file_action = file_action_of(call)
         self.calls.append(call)
         self.file_actions[file_action] += 1
@@ -107,7 +98,6 @@ class TouchedFile:
             self.lines_removed = (self.lines_removed or 0) + call.lines_removed
 
     def _was_known_to(self, call: Call) -> bool:
-        """Return whether the file had been read or created when the call began."""
         began = call.started or call.ended
         return self._known_from is not None and (began is None or began.offset > self._known_from)
 
@@ -124,7 +114,7 @@ class TouchedFiles:
 
     @property
     def calls_read(self) -> int:
-        """The number of ended calls that were read or skipped. Only when it changes do the files change."""
+        """The number of ended calls that were read. Only when it changes do the files change."""
         return self._calls_read
 
     def update(self, most: int = 200) -> bool:
@@ -148,11 +138,9 @@ class TouchedFiles:
         return file
 
     def newest_first(self) -> list[TouchedFile]:
-        """Return the files, the file of the last call first."""
         return list(reversed(self._files.values()))
 
     def by_name(self) -> list[TouchedFile]:
-        """Return the files in the order of their shown paths."""
         return self._by_name
 
     def _touch(self, call: Call, path: str) -> None:
@@ -179,8 +167,7 @@ def file_action_of(call: Call) -> FileAction:
 
 
 def latest_ms(call: Call) -> int | None:
-    """Return when a call ended, or started if it has not ended; milliseconds since the epoch. The time is by
-    the agent's clock, or the arrival time of the line if the agent gave no time. None if neither is known."""
+    """Return when a call ended, else started, by the agent's clock, else by arrival; None if unknown."""
     agent = call.started_ms if call.ended_ms is None else call.ended_ms
     place = call.ended or call.started
     return agent if agent is not None or place is None else place.seen_ms
@@ -212,9 +199,7 @@ def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
 
 
 def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
-    """Return whether a file has the content again that it had before its first change. The contents are read
-    back from the recording. Return None if the file was not changed, or if its content at either time is
-    unknown."""
+    """Return whether a file has again the content that it had before its first change; None if unknown."""
     first, last = file.first_change, file.last_change
     if first is None or last is None or file.may_be_changed or file_action_of(first) is FileAction.DELETED:
         return None

@@ -12,8 +12,6 @@ from agentwatch.text.safe import SafeText
 
 @dataclass(frozen=True, slots=True)
 class Integrity:
-    """The results of the checks of a session."""
-
     text_matches_result: bool | None
     """None without a result or a streamed text to compare it with, and if the result is an error message."""
     difference_at: int | None
@@ -40,8 +38,7 @@ class Integrity:
 
     @property
     def passes(self) -> bool:
-        """Whether nothing is lost or contradictory. Repaired lines were read successfully, and unknown lines
-        of a known agent are a notice."""
+        """Whether nothing is lost or contradictory. Unknown lines of a known agent are only a notice."""
         return not self.problems()
 
     def without_text(self) -> Integrity:
@@ -95,7 +92,6 @@ class Integrity:
 
 
 def integrity(session: Session) -> Integrity:
-    """Check the lines of a session so far; it may still be running."""
     run, lines, traits = session.run, session.lines, session.traits
     matches = run.text_matches_result
     unpaired = session.never_completed + (session.completed_without_started if traits.announces_calls else 0)

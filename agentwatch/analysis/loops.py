@@ -18,7 +18,6 @@ flaky check may well be repeated three times."""
 _MOST_IN_TURN = 3
 """The largest number of calls in a repeated round."""
 WINDOW = 10
-"""The number of recent calls that are compared."""
 _IN_WINDOW = 6
 """The number of equal calls within the window that makes a loop."""
 _MOST_AT_ONCE = 50
@@ -36,7 +35,6 @@ class Loop(NamedTuple):
     calls: tuple[Call, ...]
     """The calls of the newest round, in order."""
     times: int
-    """The number of times that the call or the round occurred."""
     is_row: bool
     """Whether the repetitions followed each other directly. Otherwise there were other calls in between."""
 
@@ -121,8 +119,7 @@ class Loops:
 
 
 def arguments_of(feed: Feed, call: Call) -> int | None:
-    """Return a hash of a call's arguments, read back; None if they are missing, or their line is over 64
-    KiB."""
+    """Return a hash of a call's arguments, read back; None if missing or in a line over 64 KiB."""
     place = call.arguments_place
     if place is None or place.length > _MOST_ARGUMENT_BYTES:
         return None

@@ -21,33 +21,24 @@ class MarkerKind(Enum):
     """Why a moment is marked."""
 
     FAILURE = 0
-    """A call failed."""
     EDIT = 1
-    """A call changed, created, deleted or moved a file."""
     VERDICT = 2
     """Tests turned red or green."""
     TURN = 3
-    """A turn began."""
 
 
 _KINDS = tuple(MarkerKind)
 
 
 class VerdictMark(NamedTuple):
-    """The verdict on a test run."""
-
     offset: int
     """The moment at which its call had ended."""
     number: int
-    """The number of the call."""
     is_red: bool
     words: str
-    """The verdict in words: `1 failed, 4 passed`."""
 
 
 class Marker(NamedTuple):
-    """A marked moment."""
-
     offset: int
     """The moment: the number of bytes of the recording before it."""
     kind: MarkerKind
@@ -95,9 +86,8 @@ class Markers:
         return map(self.__getitem__, range(len(self)))
 
     def update(self) -> bool:
-        """Read a few of the calls that have ended since the last time; return whether more are left. Turns
-        and verdicts are marked when no call is left: a marker that is not the last costs 50 µs among
-        100,000."""
+        """Read a few of the newly ended calls; return whether more are left. Turns and verdicts are marked at
+        the end: a marker that is not the last costs 50 µs among 100,000."""
         ended = self._session.ended_calls
         calls = ended[self._calls_read : self._calls_read + _CALLS_AT_ONCE]
         for call in calls:

@@ -1,7 +1,4 @@
-"""The moments of a session in words: parses them, and finds them in a recording that may still be read.
-
-Addresses, the options of the command line and the goto box use the same words.
-"""
+"""The moments of a session in the words of addresses, options and the goto box."""
 
 from __future__ import annotations
 
@@ -33,8 +30,6 @@ _SECOND_MS = 1000
 
 
 class End(Enum):
-    """One of the two ends of a session."""
-
     START = "start"
     LIVE = "live"
 
@@ -45,9 +40,8 @@ ENDS = {"start": End.START, "live": End.LIVE, "end": End.LIVE}
 
 @dataclass(frozen=True, slots=True)
 class TimeOfDay:
-    """A local time of day, in milliseconds after midnight: the end of the second if no fraction was given.
-    The clocks of the screen and of the log show whole seconds. A time that was read there includes all that
-    happened in its second."""
+    """A local time of day, in milliseconds after midnight: the end of the second if no fraction was given. A
+    time read from the screen or the log includes all that happened in its second."""
 
     ms: int
 
@@ -98,9 +92,8 @@ MomentSpec = TimeOfDay | Instant | Shift | CallEnd | Share | End | Named
 
 
 def parse(words: str) -> MomentSpec | Problem:
-    """Return the moment that words describe, in the order of the forms in `HINT`. A duration without a unit
-    is in seconds. A time may be an ISO date and time, with or without an offset from UTC. Return the reason
-    if a time, a percentage or the number of a call is out of range."""
+    """Return the moment that words describe, in the order of the forms in `HINT`, or why a number in them is
+    out of range. A duration without a unit is in seconds."""
     if len(words) > _MOST_CHARACTERS:
         return _problem(words, "is too long")
     words = words.strip()
@@ -125,7 +118,6 @@ def parse(words: str) -> MomentSpec | Problem:
 
 
 def shown(words: str) -> SafeText:
-    """Return words of the user, made safe and cut to 60 columns, for a message."""
     return cut(safe_line(words[:_MOST_CHARACTERS]), _SHOWN_COLUMNS)
 
 
@@ -252,8 +244,7 @@ def _clock(moment: TimeOfDay | Instant, first_ms: int, last_ms: int) -> int | Pr
 
 
 def _times_of_day(moment: TimeOfDay, first: datetime, last_ms: int) -> list[int]:
-    """Return when a time of day came on the day of the first line, and on the next day up to the last line.
-    When clocks are put back, a time of day comes twice on one day: `fold` is 1 for the second."""
+    """Return when a time of day came between the lines; twice on the day when clocks are put back."""
     midnight = first.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     seconds, ms = divmod(moment.ms, 1000)
     today = midnight + timedelta(seconds=seconds)
@@ -270,8 +261,7 @@ def base_of(moment: MomentSpec, timeline: Timeline) -> int:
 def addressed(
     moment: MomentSpec, session: Session, timeline: Timeline, bookmarks: Mapping[str, int]
 ) -> int | Problem:
-    """Return the offset of the moment of an address, or why the session does not have it. The offset of a
-    percentage of a recording without times may lie within a line."""
+    """Return the offset of the moment of an address, or why the session does not have it."""
     return offset_of(moment, session, timeline, base_of(moment, timeline), bookmarks)
 
 
@@ -320,8 +310,6 @@ NOTHING_ASKED = Asked()
 
 
 class Part(NamedTuple):
-    """A part of a recording."""
-
     start: int
     """The moment at which it starts, in bytes."""
     until: int | None

@@ -23,8 +23,6 @@ _MOST = (1 << 64) - 1
 
 
 class Changed(NamedTuple):
-    """How much was changed until a moment."""
-
     files: int = 0
     """The files that were edited, created, deleted or moved."""
     added: int = 0
@@ -83,9 +81,8 @@ _MOST_NAME, _MOST_WORDS = 24, 3
 def remaining_words(
     verdicts: Sequence[CallVerdict], failures: Sequence[Call], changed: Changed
 ) -> Iterator[tuple[SafeText, Outcome | None]]:
-    """Yield what is left in words, the most important first, each with the outcome whose colour it has.
-    Examples: `tests ✗ 1 failed since #270`, `git push failed #251 and 1 more`, `15 files +92 −46`. The newest
-    of `verdicts` and `failures` is the last."""
+    """Yield what is left in words, the most important first, each with its outcome: `git push failed #251 and
+    1 more`, `15 files +92 −46`. The newest of `verdicts` and `failures` is the last."""
     if verdicts:
         yield _tests(verdicts)
     if failures:

@@ -22,8 +22,6 @@ _MOST_NAME = 200
 
 
 class Estimate(NamedTuple):
-    """What tokens cost by the price list."""
-
     cost_usd: float | None
     """None without a price list, without tokens, and if no model has a price."""
     unpriced: frozenset[str]
@@ -42,7 +40,6 @@ def price_list() -> str | None:
 
 @cache
 def is_installed() -> bool:
-    """Return whether the price list is installed."""
     return find_spec("genai_prices") is not None
 
 
@@ -94,7 +91,6 @@ class Prices(NamedTuple):
     output: float
 
     def of(self, tokens: Tokens) -> float:
-        """Return the price of tokens, of which the written and the cached ones are a part of the input."""
         cached, written, kept = tokens.cached or 0, tokens.written or 0, tokens.written_1h or 0
         plain = max((tokens.input or 0) - cached - written, 0)
         return (

@@ -91,8 +91,7 @@ class Query:
         return self._compiled("".join(words))
 
     def missing(self, needles: frozenset[bytes], data: bytes) -> frozenset[bytes]:
-        """Return the needles that a piece of a line does not contain. The result is empty if the missing
-        needles may be written as escapes. The line must then be decoded."""
+        """Return the needles that a piece of a line does not contain; none if they may be escaped."""
         searched = data if self._is_exact else data.lower()
         missing = frozenset(needle for needle in needles if needle not in searched)
         if missing and b"\\u" in data and _ESCAPED_WORD.search(data) is not None:
@@ -130,9 +129,8 @@ def _marked_gap(word: str) -> str:
 def _skipped(
     chars: str, following: str = "", *, most: int = _MOST_MARKS, blanks: bool = False, least: int = 0
 ) -> str:
-    """Return a pattern for a run of some characters that ends before the character `following`. The run never
-    gives characters back, so it costs its own length and no more. `blanks` says whether white space belongs
-    to the run too."""
+    """Return a pattern for some characters before the character `following`. It never gives characters back,
+    so it costs its own length and no more."""
     space = r"\s" if blanks else ""
     return f"[{space}{re.escape(chars.replace(following, '') if following else chars)}]{{{least},{most}}}+"
 
@@ -144,29 +142,22 @@ _PIECE_BYTES = 1 << 20
 
 
 class Side(IntEnum):
-    """The part of an entry in which a match was found."""
-
     TEXT = 0
-    """The text of the entry; for a call, its action line."""
     ARGUMENTS = 1
-    """The arguments of a call."""
     RESULT = 2
-    """The result of a call."""
 
 
 class Match(NamedTuple):
     """One match. Matches sort in transcript order."""
 
     entry: int
-    """The index of the transcript entry."""
     side: Side
     start: int
     """The character offset of the match in a text. In a payload, its ordinal, counted from 0."""
 
 
 class Matcher:
-    """Finds the matches of a query in one entry. Its methods are generators with short steps. A step that
-    found no match yields None."""
+    """Finds the matches of a query in one entry. A step that found none yields None."""
 
     def __init__(self, feed: Feed, query: Query) -> None:
         self._feed = feed
@@ -194,7 +185,6 @@ class Matcher:
         return resume
 
     def in_call(self, index: int, call: Call) -> Iterator[Match | None]:
-        """Yield the matches in the action line of a call and in its arguments."""
         pattern = self._query.pattern
         shown = "\n".join((safe_line(call.tool), action(call), safe_line(call.call_id)))
         yield None if pattern.search(shown) is None else Match(index, Side.TEXT, 0)
@@ -228,7 +218,6 @@ class Matcher:
 
 
 def _length_of(entry: Entry) -> int:
-    """Return the number of characters that an entry shows of its text."""
     return len(entry.content) if entry.result is None else len(_result(entry))
 
 
@@ -238,14 +227,12 @@ def text_of(entry: Entry, start: int, end: int) -> str:
 
 
 def _result(entry: Entry) -> str:
-    """Return the text that a result entry shows: none if it equals the text above."""
     result = entry.result
     return "" if result is None or result.is_streamed else result.text or ""
 
 
 def _source_offset(source: str, shown: str, offset: int) -> int:
-    """Return the offset in `source` of the character that its safe text shows at `offset`. Safe text has the
-    same line ends as its source, so only one line is searched."""
+    """Return the offset in `source` of a character that its safe text, with the same lines, shows."""
     if source == shown:
         return offset
     start = 0
@@ -264,14 +251,12 @@ _Work = Iterator[Match | None]
 
 
 class Search:
-    """Searches forwards and backwards from a position in the transcript, one time slice at a time. `found`
-    has no gaps: it contains every match between its first and its last. See `Query` for the syntax."""
+    """Searches both ways from a position, one time slice at a time. `found` has no gaps."""
 
     def __init__(self, feed: Feed, text: str, entry: int = 0, offset: int = 0) -> None:
         """Prepare a search. `advance` does the work. The query must not be blank."""
         self.query = Query(text)
         self.found: list[Match] = []
-        """The matches, in transcript order."""
         self.is_complete = False
         """Whether everything was searched, or the search has paused because the batch is full."""
         self._feed = feed
@@ -281,10 +266,7 @@ class Search:
         self._ahead = (entry, offset)
         self._searched_length = 0
         self._left_behind = entry + 1
-        """The number of entries that the backward search has yet to search.
-
-        The entry at which the search started is one of them, because its beginning is searched backwards.
-        """
+        """The number of entries left to the backward search, with the one at the start."""
         self._is_ahead_done = self._is_behind_done = False
         self._awaited: list[tuple[int, Call]] = []
         self._work_ahead: _Work = iter(())
@@ -299,8 +281,7 @@ class Search:
         return self._has_dropped_matches or len(self.found) >= self._most
 
     def advance(self, seconds: float | None = None) -> None:
-        """Continue the search for about `seconds`; None continues until it is complete. A complete search
-        continues with what the session has received since."""
+        """Continue for about `seconds`, or to the end. A complete search reads what has come since."""
         until = None if seconds is None else perf_counter() + seconds
         self.is_complete = False
         while len(self.found) < self._most:
@@ -320,8 +301,7 @@ class Search:
         return self.found[-1] if self.found and self._is_ahead_done else None
 
     def step(self, match: Match, direction: int) -> Match | None:
-        """Return the match after (`direction` 1) or before (-1) a match, wrapping around at the ends. Return
-        None while it is unknown. If the search has paused before that match, it resumes."""
+        """Return the match after (1) or before (-1) a match, also around the ends; None while unknown."""
         index = bisect_left(self.found, match) + direction
         if not 0 <= index < len(self.found):
             if self.is_complete and len(self.found) >= self._most:
@@ -374,8 +354,7 @@ class Search:
         return True
 
     def _go_back(self) -> bool:
-        """Do one step of the backward search; return whether there was work to do. Each entry is searched
-        from its beginning. When its end is reached, its matches are added to `found`."""
+        """Search one entry behind the start from its beginning; return whether there was work to do."""
         found = next(self._work_behind, self)
         if isinstance(found, Match):
             self._has_dropped_matches |= len(self._found_behind) == MOST_MATCHES
@@ -412,8 +391,7 @@ class Search:
         return None
 
     def _search_ahead(self, index: int, start: int, end: int) -> _Work:
-        """Search a text that may still grow. A match may begin before its present end and be completed later,
-        so the next search starts `reach` characters before it."""
+        """Search a growing text. The next search starts `reach` characters before its present end."""
         resume = yield from self._matcher.in_text(index, start, end)
         self._ahead = index, max(resume, end - self.query.reach, start)
 

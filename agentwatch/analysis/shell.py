@@ -1,7 +1,4 @@
-"""Splits a command into words and signs by the rules of POSIX shells and bash, and finds the programs in it.
-
-Nothing is expanded.
-"""
+"""Splits a command into words and signs as POSIX shells and bash do, and finds the programs in it."""
 
 from __future__ import annotations
 
@@ -95,7 +92,6 @@ class _Scanner:
         """The here-documents that begin after this line: the last line, `<<-`, and the token."""
 
     def read(self, until: str = "") -> None:
-        """Read up to a sign, or to the end."""
         text = self._text
         while self._at < len(text):
             char = text[self._at]
@@ -146,7 +142,6 @@ class _Scanner:
         return True
 
     def _read_quoted(self, until: str) -> None:
-        """Read up to the end of a double quote, or of `${…}`."""
         text = self._text
         while self._at < len(text):
             char = text[self._at]
@@ -163,7 +158,6 @@ class _Scanner:
         self.is_whole = False
 
     def _read_ansi(self) -> None:
-        """Read up to the end of `$'…'`."""
         text = self._text
         while self._at < len(text):
             char = text[self._at]
@@ -365,8 +359,6 @@ READERS = frozenset(
 
 
 class Part(NamedTuple):
-    """One program of a compound command."""
-
     program: str
     before: str
     """The operator before it; empty for the first program."""
@@ -446,9 +438,8 @@ def only_reads(parts: Sequence[Part]) -> bool:
 
 
 def decides_exit(parts: Sequence[Part], programs: frozenset[str]) -> str | None:
-    """Return which of some programs succeeded if the command exited with 0; None if no such program did. For
-    `tsc && echo done` it is tsc. For `tsc | tail -3`, `tsc || true` and `tsc; echo done` it is None, and for
-    `tsc --version`, which checks nothing."""
+    """Return which of some programs succeeded if the command exited with 0: tsc in `tsc && echo done`. It is
+    None for `tsc | tail -3`, `tsc || true`, `tsc; echo done` and `tsc --version`, which checks nothing."""
     for at, part in enumerate(parts):
         if part.program not in programs or not _ASKS.isdisjoint(part.words.split(" ")):
             continue

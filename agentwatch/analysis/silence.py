@@ -89,9 +89,8 @@ def waits_for_subagents(session: Session) -> bool:
 
 
 def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> int | None:
-    """Return the time since the last line; before the first line, since the agent was started. After a pause
-    it is the time since the agent was resumed, if no line has come since. None if that moment or the present
-    time is unknown."""
+    """Return the time since the last line, since the agent's start, or since it was resumed after a pause;
+    None if unknown."""
     last_ms = agent.started_ms if session.last_seen_ms is None else session.last_seen_ms
     if agent.continued_ms is not None:
         last_ms = max(agent.continued_ms, last_ms or 0)

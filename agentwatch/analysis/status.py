@@ -97,10 +97,8 @@ class Reason(NamedTuple):
 
 
 def reason(session: Session, agent: AgentFacts) -> Reason | None:
-    """Return the best reason why the last run did not succeed; None if it did, or if the agent gave none. It
-    is the text of the result, or else the last error of the stream, or else its last line that is not JSON,
-    or else the last line of the agent's stderr. Cursor prints `RetriableError: …` and `⚠ Workspace Trust
-    Required` as lines that are not JSON."""
+    """Return the best reason why the last run did not succeed: the result, the last error, the last line that
+    is not JSON (such as Cursor's `RetriableError: …`), or the last of stderr. None if there is none."""
     if session.outcome not in (Outcome.FAILED, Outcome.CANCELLED, Outcome.UNFINISHED):
         return None
     result = session.run.result_part(0, _MOST_COLUMNS)
@@ -112,9 +110,8 @@ def reason(session: Session, agent: AgentFacts) -> Reason | None:
 
 
 def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText | None:
-    """Return in one line how a session that did not succeed ended, and why; None if nothing is wrong.
-    Examples: `the run failed: rate limit`, `the stream ended without a result, exit 4: no login`. `nothing`
-    says that there was nothing to read: `the agent wrote nothing`; it is empty if there was."""
+    """Return how a session that did not succeed ended: `the run failed: rate limit`; None if nothing is
+    wrong. `nothing` says that there was nothing to read; it is empty if there was."""
     outcome, code = session.outcome, _exit_words(agent.exit_code)
     if outcome is None:
         return unknown_agent(session)
@@ -219,9 +216,8 @@ def user_wait(session: Session, agent: AgentFacts = NO_FACTS, waits: Waits = NO_
 
 
 def waiting_calls(session: Session, agent: AgentFacts = NO_FACTS) -> Waits:
-    """Return the open calls that wait for the user. A question of the stream names its call. One that names
-    none is about the newest open call of the main agent. So is what the agent says outside the stream, unless
-    it names another open call."""
+    """Return the open calls that wait for the user. A question in the stream or outside it that names no call
+    is about the newest open one of the main agent."""
     if not session.open_calls or not (session.asked or agent.asks):
         return NO_WAITS
     calls = [*session.open_calls.values()]
@@ -254,9 +250,8 @@ _MESSAGE_COLUMNS = 40
 
 
 def _waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
-    """Return what the session waits for: an answer of the user, the end of a compaction, or a retry.
-    Examples: `asks: Bash rm -rf build · 0:14`, `compacting the context · 0:20`,
-    `retry 4 of 10: overloaded · next in 0:08`. Return the words; None if it waits for none of these."""
+    """Return what the session waits for: `asks: Bash rm -rf build · 0:14`, `compacting the context · 0:20` or
+    `retry 4 of 10: overloaded · next in 0:08`; None if it waits for none of these."""
     question = session.asked.oldest
     if question is not None:
         more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
@@ -303,7 +298,6 @@ def _retry(session: Session, now_ms: int | None) -> SafeText | None:
 
 
 def _since(then_ms: int | None, now_ms: int | None) -> str:
-    """Return ` · 0:14` for the time since a moment; empty if it is unknown."""
     passed = since_ms(then_ms, now_ms)
     return "" if passed is None else f" · {running_clock(passed)}"
 
@@ -512,8 +506,7 @@ def _over_limit_ms(call: Call, now_ms: int | None) -> int:
 
 
 def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) -> str:
-    """Return the words before the call. If all open calls belong to one model step, the words contain the
-    number of calls in that step and the number of calls that have not ended."""
+    """Return the words before the call, with the numbers of calls in its model step if all belong to it."""
     if shown.group is not None and all(call.group == shown.group for call in calls):
         near = session.calls[max(shown.number - _MOST_PARALLEL, 0) : shown.number + _MOST_PARALLEL]
         near_in_step = sum(1 for call in near if call.group == shown.group and call.run == shown.run)
@@ -567,8 +560,7 @@ def _if_long(length_ms: int | None, lead: str = "") -> str:
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:
-    """Return ` (usually under 0:09)` if a duration exceeds the usual one, otherwise an empty string. Both are
-    compared in whole seconds, the usual duration rounded up."""
+    """Return ` (usually under 0:09)` for a longer duration than usual in whole seconds, else nothing."""
     if length_ms is None or usual_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     usual_seconds = usual_ms // 1000 + 1

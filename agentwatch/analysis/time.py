@@ -1,11 +1,8 @@
 """Divides the time of a session into shares that add up to the whole, and updates them incrementally.
 
-Each millisecond counts once: as tool time if a call was running, otherwise as writing if a text was being
-written, otherwise as thinking, and so on in the order of `Share`.
-
-Each share has a layer: the union of its own intervals and those of all shares before it. The layers are
-therefore nested. The time of a share is the total of its layer minus the total of the layer before it, so the
-shares always add up to the whole. Adding an interval that is late or overlaps others costs one bisection.
+Each share has a layer: the union of its own intervals and those of all shares before it. The time of a share
+is the total of its layer minus that of the layer before it. Adding an interval that is late or overlaps
+others costs one bisection.
 """
 
 from __future__ import annotations
@@ -58,7 +55,6 @@ class IntervalSet:
 
 
 _MOST_SLOWEST = 5
-"""The number of slowest calls that are reported."""
 
 
 class Share(StrEnum):
@@ -74,10 +70,7 @@ class Share(StrEnum):
     NOTICED = "waiting (notice)"
     """Waiting, while the agent reported a lost connection, a retry or a permission."""
     WAITING = "waiting for the model"
-    """The remaining time: no call was open and nothing was reported, and the next event came from the model.
-
-    Time in which something of unknown duration may have happened is `UNATTRIBUTED` instead.
-    """
+    """The remaining time, except that in which something of unknown duration may have happened."""
 
 
 _LAYERS = tuple(Share)[:-1]
@@ -127,7 +120,6 @@ class Timeline:
         return 0 if self.first_ms is None or self.last_ms is None else self.last_ms - self.first_ms
 
     def extend_to(self, at_ms: int | None) -> None:
-        """Extend the span to a moment of the session; None has no effect."""
         if at_ms is None:
             return
         if self.first_ms is None or at_ms < self.first_ms:
@@ -167,17 +159,14 @@ class Timeline:
         return parts
 
     def tools(self) -> list[ToolTime]:
-        """Return the tools, longest total time first."""
         return sorted(self._tools.values(), key=lambda tool: (-tool.ms, tool.tool))
 
     def slowest(self) -> list[Call]:
-        """Return the slowest calls, longest first."""
         return [call for _, _, call in sorted(self._slowest, reverse=True)]
 
 
 class TimeBreakdown:
-    """Divides the time of a session into shares, by the agent's clock and by the arrival times. Call `update`
-    when the session has grown. `account` returns the shares so far."""
+    """Divides the time of a session into shares, by the agent's clock and by the arrival times."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

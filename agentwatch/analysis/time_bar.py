@@ -32,7 +32,6 @@ class Axis:
 
     @property
     def has_times(self) -> bool:
-        """Whether positions are times."""
         return self._timeline.has_times and self._timeline.first_ms is not None
 
     @property
@@ -42,19 +41,16 @@ class Axis:
 
     @property
     def begin(self) -> int:
-        """The position of the first line."""
         return self._timeline.first_ms or 0 if self.has_times else 0
 
     @property
     def end(self) -> int:
-        """The position of the last line."""
         if not self.has_times:
             return self._timeline.size
         return max(self._timeline.last_ms or 0, self.begin)
 
     def length(self, *, is_growing: bool) -> int:
-        """Return the length of the scale; at least 1. While the recording grows, the length grows in steps of
-        a quarter, so that the marks rarely move."""
+        """Return the length of the scale, at least 1. It grows in steps, so that the marks rarely move."""
         length = max(self.end - self.begin, 1)
         if not is_growing:
             return length
@@ -81,8 +77,7 @@ class Axis:
         return min(max(ms, self.begin), self.end)
 
     def silence_ms(self, moment: int, position: int) -> int:
-        """Return how long no line was recorded after a moment, in ms. At `position`, a later line is already
-        recorded."""
+        """Return for how many ms no line was recorded after a moment, seen at this position."""
         began_ms = self._timeline.ms_at(moment)
         if began_ms is None:
             return 0
@@ -114,7 +109,6 @@ class Moments:
         return len(self._numbers)
 
     def append(self, moment: int) -> None:
-        """Append a moment; one that is before the last counts as the last."""
         self.last = max(self.last, moment)
         if len(self._numbers) % PAGE == 0:
             self._firsts.append(self.last)
@@ -201,11 +195,9 @@ class Silence(NamedTuple):
 
 
 class Layout:
-    """The cells of a bar of one width: for each, the moment at its end. Lines are appended at later times
-    only, so the moments of cells before the newest line do not change."""
+    """The cells of a bar of one width: for each, the moment at its end."""
 
     def __init__(self, axis: Axis, width: int, length: int) -> None:
-        """Lay out an axis in `width` cells, at least 1; `length` is that of the scale, in its positions."""
         self._axis = axis
         self.width = width
         self.length = length
@@ -243,12 +235,10 @@ class Layout:
         return self._begin + max(self.length * (cell + 1) // self.width, 1)
 
     def cell_of(self, moment: int) -> int:
-        """Return the cell of a moment."""
         return min(bisect_left(self.ends, moment), self.width - 1)
 
     def cell_at(self, moment: int, ms: int) -> int:
-        """Return the cell of a time at which a moment is shown: in a silence it moves towards the next
-        line."""
+        """Return the cell of a time; in a silence it moves on although the moment stays."""
         cell = self.cell_of(moment)
         if not self._has_times:
             return cell
@@ -370,7 +360,6 @@ class Bar:
 
     @property
     def width(self) -> int:
-        """The number of cells."""
         return self._layout.width
 
     def cells(
@@ -491,6 +480,5 @@ class Bar:
 
 
 def _dense(most: int) -> int:
-    """Return how many calls a cell needs to be drawn as a dense one, if the fullest cell has `most`. It is
-    half of a power of two, so that the signs rarely change while calls are added."""
+    """Return how many calls make a dense cell: half of a power of two, which rarely changes."""
     return max(1 << max(most.bit_length() - 2, 0), _LEAST_DENSE)

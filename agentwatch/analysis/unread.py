@@ -33,7 +33,6 @@ class OpenFailure(NamedTuple):
     call: Call
     """The last of the failed calls."""
     times: int
-    """How often it failed."""
 
 
 class OpenFailures:
@@ -94,8 +93,7 @@ class _OfTool:
 
 
 class VerdictChanges:
-    """The verdicts on commands that ended since a moment, by tool. `read_one` reads them one at a time.
-    `first` is the number of calls that had ended at the moment."""
+    """The verdicts by tool since the moment at which `first` calls had ended, read one at a time."""
 
     def __init__(self, feed: Feed, first: int) -> None:
         self._feed = feed
@@ -145,8 +143,6 @@ class VerdictChanges:
 
 @dataclass(slots=True)
 class KindCount:
-    """The calls of one kind that ended."""
-
     last: Call
     """The one that ended last."""
     calls: int = 0
@@ -154,9 +150,7 @@ class KindCount:
 
 
 class Digest:
-    """The calls that ended since a moment: by kind, by file, failures still open, verdicts, trouble. `update`
-    reads the calls in small pieces, so that the cost is that of the calls in between. The digest grows with
-    the session."""
+    """The calls that ended since a moment: by kind, by file, failures still open, verdicts, trouble."""
 
     def __init__(self, feed: Feed, since: Mark) -> None:
         self.since = since
@@ -170,8 +164,7 @@ class Digest:
         """The position of the next call that is read; calls before the moment are read for their verdicts."""
 
     def update(self, most: int = 200) -> bool:
-        """Read at most `most` newly ended calls; if there are none, the output of one command or one file.
-        Return whether there may be more to read."""
+        """Read some ended calls, else one output or one file; return whether more may be left."""
         ended = self._session.ended_calls
         end = min(self._next + most, len(ended))
         for position in range(self._next, end):
@@ -183,12 +176,10 @@ class Digest:
 
     @property
     def happened(self) -> Happened:
-        """The counts of what happened."""
         return happened(self._session, self.since)
 
     @property
     def turns(self) -> int:
-        """The number of the user's prompts."""
         return new_turns(self._session, self.since)
 
     @property
@@ -215,7 +206,6 @@ class Digest:
         return [each for each in listed if (ended := calls[each.last - 1].ended) and ended.offset >= offset]
 
     def call(self, number: int) -> Call:
-        """Return a call by its number."""
         return self._session.calls[number - 1]
 
     @property
@@ -241,8 +231,7 @@ _MOST_SPEED = 64
 _LEAST_IDLE_MS = 1000
 _LEAST_STEP_MS = 1000
 _MOST_STEPS = 4096
-"""The number of equal parts in which silences are searched. Their ends are known to one part; for 8 hours
-it lasts 7 s."""
+"""The number of parts in which silences are searched. One lasts 7 s of 8 hours."""
 
 
 class Play(NamedTuple):
@@ -319,8 +308,7 @@ _NOTHING = SafeText("nothing happened since")
 
 
 def since_words(session: Session, since: Mark) -> SafeText:
-    """Return what happened since a mark: `37 events: 6 calls, 2 failed, 3 files`. Parts that are zero are
-    left out; `nothing happened since` if nothing did. The files are those that were changed."""
+    """Return what happened since a mark: `37 events: 6 calls, 2 failed, 3 files`; the files were changed."""
     new = happened(session, since)
     files = _changed_files(session, since)
     parts = [*_counts(new), plural(files[0], "file") if files[0] else "", ending_words(session, new)]
@@ -345,8 +333,7 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
 
 def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> SafeText:
     """Return how far an earlier moment is behind the live end, in the longest form that fits, at constant
-    cost: `‖ as of 09:14:31 · 37 events, 6 calls, 1 failure behind live`, `… · 37 events behind live`, `… · 37
-    behind`, or the lead alone. A finished session is not live: `37 events before the end`."""
+    cost: `‖ as of 09:14:31 · 37 events, 6 calls, 1 failure behind live`, or the lead alone."""
     new = happened(live, mark(shown, 0, None))
     failed = new.outcomes.get(Outcome.FAILED, 0)
     calls = plural(new.calls, "call") if new.calls else ""

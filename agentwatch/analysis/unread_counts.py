@@ -12,8 +12,6 @@ _NAMED = (Outcome.FAILED, Outcome.REJECTED, Outcome.CANCELLED)
 
 
 class Mark(NamedTuple):
-    """The counts of a session at a moment."""
-
     offset: int
     """The moment: the number of bytes of the recording before it."""
     at_ms: int | None
@@ -52,8 +50,6 @@ def mark(session: Session, offset: int, at_ms: int | None) -> Mark:
 
 
 class Happened(NamedTuple):
-    """What was added to a session since a mark."""
-
     events: int
     """The number of lines that are not blank."""
     calls: int
@@ -72,7 +68,6 @@ class Happened(NamedTuple):
 
 
 def happened(session: Session, since: Mark) -> Happened:
-    """Return what was added to a session since a mark. The cost is constant."""
     new = zip(_NAMED, since.outcomes, strict=True)
     outcomes = {outcome: session.ended_by_outcome[outcome] - before for outcome, before in new}
     outcomes[Outcome.UNFINISHED] = session.never_completed - since.never_completed
@@ -94,8 +89,7 @@ def new_turns(session: Session, since: Mark) -> int:
 
 
 def ended_turns(session: Session) -> int:
-    """Return the number of turns that are over; what ended without a result or without a run counts as
-    one."""
+    """Return the number of turns that are over, also those without a result or a run."""
     if not session.runs:
         return int(session.is_closed)
     return len(session.runs) - (not session.run.is_over) + session.continued_turns

@@ -26,7 +26,6 @@ class CallVerdict(NamedTuple):
     moment: int
     """The moment at which the call had ended: a number of bytes of the recording."""
     number: int
-    """The number of the call."""
     ended_index: int
     """The index of the call among those that have ended."""
     verdict: Verdict
@@ -35,7 +34,6 @@ class CallVerdict(NamedTuple):
 
     @property
     def is_red(self) -> bool:
-        """Whether a test failed."""
         return self.verdict.is_red
 
     @property
@@ -45,9 +43,8 @@ class CallVerdict(NamedTuple):
 
 
 def call_verdict(feed: Feed, call: Call) -> Verdict | None:
-    """Return the verdict on a call; None without a verdict. The call's output is read from the recording,
-    which takes 0.1 ms, and 4 ms for a line of 1 MiB. The verdict on a call that failed for another reason
-    than its exit code is returned only if it is red."""
+    """Return the verdict on a call, whose output is read in 0.1 ms, or 4 ms for a line of 1 MiB. A call that
+    failed for another reason than its exit code has only a red verdict."""
     if call.kind is not ToolKind.EXECUTE or call.ended is None or only_reads(parts_of(call.target or "")):
         return None
     found = verdict(call.target or "", output_tail(feed, call.ended, call.call_id), call.exit_code)
@@ -67,14 +64,12 @@ class ChangedFiles(NamedTuple):
     """The files that changed in a part of a session."""
 
     files: list[TouchedFile]
-    """The file that was changed last is the first. Each has only the calls of this part."""
     is_complete: bool
     """Whether all calls of the part were read."""
 
 
 def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
-    """Return the files that ended calls from `start` up to `end` have edited, created or deleted; what shell
-    commands change is unknown."""
+    """Return the files that ended calls from `start` up to `end`, but no shell commands, have changed."""
     first = max(start, end - _MOST_CALLS)
     files: dict[str, TouchedFile] = {}
     for index in range(first, end):
@@ -163,8 +158,6 @@ class State(StrEnum):
 
 
 class CommandVerdict(NamedTuple):
-    """The last call of a command that runs tests, a linter or a build."""
-
     command: str
     """The key of the command, by `command_key`; at most 4,000 characters of foreign text."""
     call: Call
@@ -184,15 +177,12 @@ class CommandVerdict(NamedTuple):
 
     @property
     def state(self) -> State:
-        """The state of this command alone."""
         if self.colour == "green":
             return State.GREEN if self.changed_by is None else State.CHANGED
         return State.RED if self.colour == "red" else State.UNKNOWN
 
 
 class FinalVerdicts(NamedTuple):
-    """The last verdict of each command of a session."""
-
     commands: list[CommandVerdict]
     """The command that ran last is first."""
     is_complete: bool
@@ -209,8 +199,6 @@ class FinalVerdicts(NamedTuple):
 
 
 class _Sought(NamedTuple):
-    """A command whose last call has no verdict. Earlier calls may have one."""
-
     call: Call
     changed_by: int | None
     place: int
@@ -281,9 +269,8 @@ _MOST_KEPT = 500
 
 
 class VerdictHistory:
-    """The verdicts of the test runs of a session, in the order in which the runs ended. New calls are read
-    before old ones, and old ones from the newest to the oldest, so that the verdicts that matter most are
-    known first. Each call is read once. `feed` must be at the live end."""
+    """The verdicts of the test runs, in the order in which they ended. New calls are read before old ones,
+    and old ones from the newest on; each once. `feed` must be at the live end."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -296,7 +283,6 @@ class VerdictHistory:
 
     @property
     def verdicts(self) -> Sequence[CallVerdict]:
-        """The verdicts that are known, the newest last; a new object whenever they have changed."""
         return self._verdicts
 
     def update(self, seconds: float) -> bool:
@@ -312,7 +298,6 @@ class VerdictHistory:
         return self._next() is not None
 
     def _next(self) -> int | None:
-        """Return the index of the ended call to read next; None if every call was read."""
         if self._end < len(self._feed.session.ended_calls):
             return self._end
         return self._first - 1 if self._first and len(self._kept) < _MOST_KEPT else None

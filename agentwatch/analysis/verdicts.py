@@ -1,7 +1,4 @@
-"""The verdict on a command, read from the closing lines of its test runner, linter, type checker or build.
-
-Each pattern was checked against lines of public logs and of the tools themselves.
-"""
+"""The verdict on a command, by closing lines of public logs and of the tools themselves."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ class Counts(NamedTuple):
 
     @property
     def are_red(self) -> bool:
-        """Whether anything failed."""
         return bool(self.failed or self.errors)
 
 
@@ -68,7 +64,6 @@ class Tally:
 
     @property
     def is_red(self) -> bool:
-        """Whether anything failed."""
         return self.says_red or self.failed_files > 0 or self.counts.are_red
 
     @property
@@ -77,7 +72,6 @@ class Tally:
         return not (self.is_red or self.not_run) and (self.says_green or self.counts.passed > 0)
 
     def add(self, counts: Counts) -> None:
-        """Add the counts of a closing line to those of the lines before it."""
         self.has_closed = True
         self.counts = Counts._make(map(sum, zip(self.counts, counts, strict=True)))
 
@@ -138,7 +132,6 @@ class Rule(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """The compiled pattern."""
         return re.compile(_MARKED.sub(lambda found: _PIECES[found[1]], self.source))
 
 
@@ -466,7 +459,6 @@ class Verdict(NamedTuple):
     test run in which nothing failed and nothing passed."""
 
     tool: str
-    """The tool whose result it is: `pytest`, `cargo`."""
     is_red: bool
     is_green: bool
     source: Source
@@ -580,9 +572,8 @@ _FAILING = re.compile(
     r"^(?:E   |FAILED\b|FAIL\b|FAIL:|ERROR\b|\s*--- FAIL|\s*not ok\b|\s*[✗✕×✖✘]\s|npm ERR!)"
     r"|[Ee]rror(?:\[\w|:| TS\d)|AssertionError|panicked at|Traceback \(most recent call last\)"
 )
-"""A line of a test runner or a compiler that names a failure: pytest, unittest, go, jest, vitest, TAP, cargo,
-tsc, npm, and whatever writes `error:`.
-"""
+"""A line that names a failure: of pytest, unittest, go, jest, vitest, TAP, cargo, tsc, npm, or any
+`error:`."""
 _PLACE = re.compile(
     r'File "(?P<file>[^"]{1,400}+)", line (?P<number>\d{1,7})'
     r"|(?<![^\s\"'(\[<=])(?P<path>(?:[A-Za-z]:[\\/])?[^\s\"'()\[\]<>:,;]{1,400}+)"
