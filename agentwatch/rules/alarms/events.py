@@ -21,13 +21,11 @@ class Event(NamedTuple):
     event: str
     """`rule`, or one of `EVENTS`."""
     rule: str
-    """The name of the rule."""
     at_ms: int
     state: str
     """The state of the session, as in a list of sessions: `asks`, `working`, `succeeded`."""
     agent: str = ""
     session: str = ""
-    """The address of the session."""
     title: str = ""
     call: int | None = None
     """The number of the call that has hit the rule."""
@@ -38,8 +36,6 @@ class Event(NamedTuple):
 
 
 class Changes:
-    """The changes of state of one session."""
-
     def __init__(self, session: Session) -> None:
         self._session = session
         self._asked, self._ended = session.asked.count, ended_turns(session)

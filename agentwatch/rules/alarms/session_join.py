@@ -40,9 +40,8 @@ class JoinedSession:
         tripwires: Sequence[Tripwire],
         run: Callable[[Hit], object] = lambda _hit: None,
     ) -> None:
-        """Join a session at the end of the last whole line of its file. `agent` is None to detect it. `run`
-        runs the command of a rule that was hit. Raise `OSError` if the file cannot be read, or is not a
-        regular file of this user."""
+        """Join at the end of the last whole line. `agent` is None to detect it; `run` runs the command of a
+        rule. Raise `OSError` for a file that cannot be read, or is not a regular one of this user."""
         self.path = path
         opened = open_saved(path, follow=True, open_file=open_own)
         self._fd, self._growth = opened.fd, opened.growth
@@ -61,13 +60,11 @@ class JoinedSession:
         self._run = run
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._fd)
 
     def judge(self, at_ms: int, seconds: float) -> list[Announcement]:
-        """Read what was appended, and return the hits of rules to announce. It reads for about `seconds`.
-        Raise `FileChanged` if the file was truncated, replaced or rewritten; join the session again, and
-        `OSError` if the file cannot be read."""
+        """Read the new lines for about `seconds`; return the hits to announce. Raise `FileChanged`, after
+        which the session is joined again, or `OSError`."""
         self._growth.size()  # notices that the file is shorter
         if self._growth.has_ended() or bytes_before(self._fd, self._reader.offset) != self._before:
             raise FileChanged

@@ -1,9 +1,8 @@
 """Judges a recording while it grows, in a thread that also writes the action log.
 
-The thread decodes the recording itself. So a rule is judged within 0.2 s even while the screen is busy,
-hidden behind an editor, or waiting for a terminal that does not read. It costs the decoding of each line once
-more: half a core at 10,000 lines a second. Rules and log share the thread, because the place of an alarm in
-the log follows from what had been read when its rule was hit.
+The thread decodes the recording itself, so a rule is judged within 0.2 s even while the screen is busy,
+hidden or blocked. It costs half a core at 10,000 lines a second. The place of an alarm in the log follows
+from what had been read when its rule was hit.
 """
 
 from __future__ import annotations
@@ -128,7 +127,6 @@ class AlarmThread:
         }
 
     def take_news(self) -> list[News]:
-        """Return the hits to announce since the last call."""
         found: list[News] = []
         while True:
             try:

@@ -42,13 +42,10 @@ class Action(StrEnum):
 
 @dataclass(frozen=True)
 class Tripwire:
-    """A rule with its action."""
-
     name: str
     action: Action
     condition: Condition
     command: tuple[str, ...] = ()
-    """What `run` runs."""
 
     @property
     def is_about_run(self) -> bool:

@@ -39,7 +39,6 @@ class Hit(NamedTuple):
     offset: int
     """The moment: the number of bytes of the recording before the hit."""
     call: int | None = None
-    """The number of the call; None for a rule about the run."""
     words: SafeText = SafeText("")
     """The call as a phrase with its target: `Ran terminal command rm -rf /tmp/x`."""
     command: str | None = None
@@ -160,7 +159,6 @@ class Announcement(NamedTuple):
     """A hit that is announced."""
 
     alarm: Alarm
-    """The newest alarm of the rule."""
     more: int = 0
     """The number of other alarms of the rule since its last announcement."""
 

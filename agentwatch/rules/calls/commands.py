@@ -1,7 +1,4 @@
-"""What a shell command runs, deletes and reads. Nothing is looked up.
-
-A variable has the values that the command itself gives it.
-"""
+"""What a shell command runs, deletes and reads. A variable has the values that the command gives it."""
 
 from __future__ import annotations
 
@@ -162,7 +159,6 @@ class Command(NamedTuple):
     deleted: tuple[str, ...]
     """The words that `rm` and the like delete; `$` for files that the command does not name."""
     read: tuple[str, ...]
-    """The files that a program prints, copies or sends."""
     is_whole: bool
     """Whether all of the command was read. If not, it may do more."""
 
@@ -258,7 +254,6 @@ class _Stage:
     def __init__(self, feed: _Stage | None = None) -> None:
         self.words: list[str] = []
         self.head = ""
-        """The keyword before the words: `for`."""
         self.is_data = False
         """Whether the words are those of an array."""
         self.inputs: list[str] = []
@@ -275,7 +270,6 @@ class _Stage:
         self.feed = feed
         """The stage before in the pipeline."""
         self.text = ""
-        """What runs, once the stage has ended, or what runs in the group."""
         self.printed: str | None = None
         """What the stage prints, if that is known."""
         self.items: tuple[str, ...] | None = None
@@ -283,8 +277,6 @@ class _Stage:
 
 
 class _Group(NamedTuple):
-    """A group or a substitution that is open."""
-
     sign: str
     outer: _Stage
     pipeline: list[str]
@@ -300,19 +292,15 @@ class _Group(NamedTuple):
 
 
 class _Reader:
-    """Reads one script. Its tokens are read in order."""
-
     def __init__(self, found: _Found, folder: str = "", depth: int = 0) -> None:
         self._found = found
         self._folder = folder
-        """The folder of the present command, relative to that of the whole text."""
         self._depth = depth
         self._places = found.places if not depth else None
         self._stage = _Stage()
         self._pipeline: list[str] = []
         self._groups: list[_Group] = []
         self._last = self._stage
-        """The stage that has ended last."""
         self.variables: dict[str, tuple[str, ...]] = {}
         self.items: tuple[str, ...] | None = None
         """What `{}` stands for."""
@@ -406,7 +394,6 @@ class _Reader:
         self._stage.head = sign if sign in _HEADS else ""
 
     def _end_group(self) -> None:
-        """End the innermost group, whose place in the pipeline its stage takes."""
         self._end_pipeline()
         group = self._groups.pop()
         sign, outer, self._pipeline, folder, lines = group
@@ -459,7 +446,6 @@ class _Reader:
             self._end_pipeline()  # a line end after `|` is none
 
     def _end_pipeline(self) -> None:
-        """Add the pipeline that ends here, and begin another one."""
         stage = self._end_stage()
         line = " | ".join(self._pipeline)
         if stage.text and len(self._pipeline) > 1:
@@ -471,7 +457,6 @@ class _Reader:
         self._stage, self._pipeline = _Stage(), []
 
     def _end_stage(self) -> _Stage:
-        """Add what the present stage runs, deletes and reads, and return it."""
         stage = self._last = self._stage
         for path in stage.inputs:
             self._add_path(path)
@@ -728,7 +713,6 @@ class _Reader:
             self._script(written)
 
     def _find(self, words: Sequence[str], stage: _Stage) -> None:
-        """Read what `find` deletes and starts."""
         starts = [*takewhile(lambda each: each[:1] not in ("-", "(", "!"), [*_without_lead(words)])] or ["."]
         names = [name for option, name in pairwise(words) if option in ("-name", "-iname")] or [""]
         paths = (posixpath.join(start, name) if name else start for start in starts for name in names)
@@ -754,7 +738,6 @@ class _Reader:
         self.items = before
 
     def _arguments(self, name: str, words: Sequence[str], stage: _Stage) -> None:
-        """Add the paths among the arguments, and those that the program deletes or reads."""
         deletes, reads = name in _DELETERS, name in _READERS
         if name == "git" and reads:
             reads = next((each for each in words if each[:1] != "-"), "") in _GIT_READS

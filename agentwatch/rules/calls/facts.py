@@ -36,8 +36,7 @@ class Silences:
         """The numbers of the calls that had not ended when their entries were read."""
 
     def before(self, call: Call) -> int | None:
-        """Return the silence before a call in milliseconds; None if unknown. Entries after the call are not
-        read, so that the cost is spread over the calls of a list."""
+        """Return the silence before a call in ms; None if unknown. Only entries up to it are read."""
         transcript = self._session.transcript
         while len(self._before) < call.number and self._entries < len(transcript):
             entry = transcript[self._entries]
@@ -69,7 +68,6 @@ class Silences:
             self._open.append(call.number)
 
     def _end_calls(self) -> None:
-        """Note the ends of calls that were running at the last entry."""
         still: list[int] = []
         for number in self._open:
             call = self._session.calls[number - 1]
@@ -90,8 +88,6 @@ _MOST_CHANGE = 1 << 20
 
 
 class CallFacts:
-    """Computes facts about the calls of a session for rules, each at its first use."""
-
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self.now_ms: int | None = None
@@ -107,7 +103,6 @@ class CallFacts:
 
     @property
     def session(self) -> Session:
-        """The session that the feed has read so far."""
         return self._feed.session
 
     @cached_property
@@ -140,7 +135,6 @@ class CallFacts:
         return known
 
     def started_ms(self, call: Call) -> int | None:
-        """Return when a call started, from the first call or line with a time of the same clock."""
         if self._first_started_ms is None:
             self._first_started_ms = self.session.calls[0].started_ms
         if call.started_ms is not None and self._first_started_ms is not None:
@@ -250,9 +244,7 @@ class CallFacts:
         )
 
     def model(self, call: Call) -> str | None:
-        """Return the model of the run of a call; None if unknown."""
         return self.session.runs[call.run - 1].model
 
     def cwd(self, call: Call) -> str | None:
-        """Return the folder of the run of a call; None if unknown."""
         return self.session.runs[call.run - 1].cwd

@@ -100,7 +100,6 @@ CALL_FIELDS = (
         example="adds:eslint-disable",
     ),
 )
-"""The fields of a call."""
 RUN_FIELDS = (
     Field("calls", Measure.COUNT, "the number of calls so far", example="calls>400"),
     Field("failed", Measure.COUNT, "the number of failed calls so far", example="failed>3"),

@@ -31,7 +31,6 @@ class Filter(NamedTuple):
     matches: Matches | None
     """None if there are no words."""
     problem: RuleError | None = None
-    """The mistake."""
 
 
 def call_filter(text: str, facts: CallFacts) -> Matches | None:

@@ -69,7 +69,6 @@ def _both(words: tuple[str, ...], cwd: str | None) -> tuple[str, ...]:
 
 
 def words_of(call: Call) -> tuple[str, ...]:
-    """Return the paths of a call, as the agent or its command writes them."""
     if call.kind is ToolKind.EXECUTE:
         return command_in(call).words
     if not call.more_paths:
@@ -142,7 +141,6 @@ _QUOTES = ("'", '"', "\\\n", "\\", "$")
 
 
 def call_readers(facts: CallFacts) -> Readers[Call]:
-    """Return the readers of the fields of the calls of a session."""
     values: dict[str, Callable[[Call], Value]] = {
         "tool": _tool,
         "kind": lambda call: call.kind.value,
@@ -202,9 +200,8 @@ def _command_tests(cwd: _Cwd) -> dict[str, Callable[[str], Test[Call]]]:
 
 
 def _word_test(word: str) -> Test[Call]:
-    """Return the test for a word without a field, in lower case. The word must occur in the call's tool or
-    target, or be the beginning of its outcome. Only `*` makes it a glob: words such as `x[0]` and `why?`
-    occur in targets."""
+    """Return the test for a word in lower case. Only `*` makes it a glob: targets may have `x[0]` and
+    `why?`."""
     matches = word_matcher(word)
     begins_outcome = len(word) >= _LEAST_OF_AN_OUTCOME
 
@@ -274,7 +271,6 @@ def _outside(call: Call, cwd: str | None) -> Value:
 
 
 def programs_of(call: Call) -> tuple[str, ...]:
-    """Return the programs in the command of a call; none if it is not a shell call."""
     return command_in(call).programs if call.kind is ToolKind.EXECUTE else _NO_NAMES
 
 
@@ -314,7 +310,6 @@ def _secrets_in(command: str) -> tuple[str, ...]:
 
 
 def _path_test(glob: str, cwd: _Cwd) -> Test[Call]:
-    """Return the test for a file that a call acts on."""
     matches, literal = path_matcher(glob), literal_of(glob)
     in_cwd: dict[int, bool] = {}
     """Whether the cwd of a run contains the letters, by its number."""

@@ -33,8 +33,6 @@ MOST_VIOLATIONS = 100
 
 
 class State(StrEnum):
-    """Whether a rule holds."""
-
     HOLDS = "holds"
     BROKEN = "broken"
     SKIPPED = "skipped"
@@ -53,13 +51,10 @@ class Violation(NamedTuple):
 
     @classmethod
     def by(cls, call: Call) -> Violation:
-        """Return the violation by a call."""
         return cls(f"#{call.number}", action(call))
 
 
 class Judgement(NamedTuple):
-    """A rule and whether it holds."""
-
     rule: Rule
     state: State
     words: SafeText
@@ -79,20 +74,15 @@ class Judgement(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """Whether the rule is broken and is an error."""
         return self.state is State.BROKEN and self.rule.severity is Severity.ERROR
 
     @property
     def is_warning(self) -> bool:
-        """Whether the rule is broken and is a warning."""
         return self.state is State.BROKEN and self.rule.severity is Severity.WARNING
 
 
 class Checked(NamedTuple):
-    """A recording and the judgements of all rules on it."""
-
     address: str
-    """The address as the user typed it."""
     judgements: Sequence[Judgement]
     calls: int
     format: str | None
@@ -177,7 +167,6 @@ class _Limited:
             self._most = max(percent, self._most or 0)
 
     def judgement(self) -> Judgement:
-        """Return the judgement at the end of the session."""
         session = self._facts.session
         value, reason = self._value(session)
         if value is None:
@@ -239,7 +228,6 @@ class _Limited:
 
 
 def _amount_words(amount: Amount, value: float) -> str:
-    """Return an amount in words: `7 failed`, `longest 12:03`."""
     shape: dict[Amount, Callable[[float], str]] = {
         Amount.CALLS: lambda value: plural(int(value), "call"),
         Amount.FAILED: lambda value: f"{value:.0f} failed",
@@ -266,7 +254,6 @@ class _LongestSilence:
         self.timed_lines = 0
         """The number of lines with a time. With fewer than two, no silence is known."""
         self.count = 0
-        """The number of silences that are too long."""
         self.hits: list[Violation] = []
         self._noted_ms = 0.0
         """A silence that is not longer is neither the longest one nor too long."""
@@ -314,8 +301,7 @@ class _LongestSilence:
 
 
 _AT_ONCE = 64
-"""The number of ended calls that are judged at once. One by one, 31,000 calls take 0.78 s
-instead of 0.52 s."""
+"""The ended calls that are judged at once. One by one, 31,000 calls take 0.78 s, not 0.52 s."""
 _NUMBERS_OF_RUN = frozenset(field.name for field in RUN_FIELDS)
 
 
@@ -323,8 +309,6 @@ class Judge:
     """Judges the calls that have ended, and the session at its end. It observes the feed."""
 
     def __init__(self, feed: Feed, rules: Sequence[Rule]) -> None:
-        """Begin to judge the session of a feed, of which nothing was read yet. A line without an arrival time
-        gets the agent's time."""
         self._feed = feed
         self._rules = rules
         self._judged = 0
@@ -365,7 +349,6 @@ class Judge:
         """Do nothing."""
 
     def judgements(self) -> list[Judgement]:
-        """Return the judgements of all rules. The feed is over."""
         self._judge_ended()
         self._judge_last_acts()
         return [self._judgement(index, rule) for index, rule in enumerate(self._rules)]

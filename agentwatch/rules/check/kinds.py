@@ -1,8 +1,4 @@
-"""The kinds of rules: `forbid` of calls, `require` and `limit` of the whole session.
-
-A file of rules is in TOML. Each entry may be a warning. An entry of `[require]` and `[limit]` is then a
-table: `failed = {value = 5, severity = "warning"}`.
-"""
+"""The kinds of rules in a TOML file: `forbid` of calls, `require` and `limit` of the whole session."""
 
 from __future__ import annotations
 
@@ -37,8 +33,6 @@ class Severity(StrEnum):
 
 
 class Fact(StrEnum):
-    """The facts that `require` can demand of a session."""
-
     RESULT = "result"
     """The last run ended with a result that is not an error."""
     INTEGRITY = "integrity"
@@ -58,7 +52,6 @@ class Amount(StrEnum):
     FAILED = "failed"
     REJECTED = "rejected"
     CALL = "call"
-    """The longest call."""
     IDLE = "idle"
     """The longest silence that no running call explains."""
     ELAPSED = "elapsed"
@@ -100,7 +93,6 @@ class Require(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The rule as an entry of a file."""
         return f"require.{self.fact} = {shown(self.act) if self.act else _DEMANDED[self.fact]}"
 
 
@@ -116,7 +108,6 @@ class Limit(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The rule as an entry of a file."""
         return f"limit.{self.amount} = {self.words}"
 
 
@@ -166,8 +157,7 @@ def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit
 
 
 def by_options(forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]) -> list[Rule]:
-    """Return the rules of options: `tests=green`, `failed=5`. The reason of a `RuleError` names the
-    option."""
+    """Return the rules of options: `tests=green`, `failed=5`. A `RuleError` names the option."""
     rules: list[Rule] = [_by_option("--forbid", words, forbid) for words in forbids]
     found = [_by_option("--require", words, _required) for words in requires]
     rules += [rule for rule in found if rule is not None]
@@ -199,8 +189,8 @@ def _limited(words: str) -> Limit:
 
 
 def merged(rules: list[Rule]) -> list[Rule]:
-    """Return the rules without each `require` or `limit` that a later one with the same key replaces. Raise
-    `RuleError` if two rules about calls have the same name."""
+    """Return the rules, the last of each key. Raise `RuleError` if two rules about calls have the same
+    name."""
     found: dict[object, Rule] = {}
     for rule in rules:
         if isinstance(rule, Forbid):
@@ -256,8 +246,7 @@ def starter_path(name: str) -> Path:
 
 
 def read_rules(path: Path) -> list[Rule]:
-    """Return the rules of a file, in its order. Raise `Fault` if it cannot be read or is not a file of
-    rules."""
+    """Return the rules of a file, in its order; raise `Fault` if it cannot be read or is none."""
     try:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)

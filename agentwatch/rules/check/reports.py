@@ -1,7 +1,4 @@
-"""The reports of a check: as text, as JUnit XML, as one JSON object, and as annotations of GitHub Actions.
-
-A trial counts how often rules would have fired in past sessions.
-"""
+"""The reports of a check and of a trial, which counts how often rules would have fired in past sessions."""
 
 from __future__ import annotations
 
@@ -81,10 +78,9 @@ def _looked(judgement: Judgement) -> str:
 
 
 def junit_document(checked: Sequence[Checked]) -> bytes:
-    """Return a `testsuite` for each recording with a `testcase` for each rule, as UTF-8. A broken rule is a
-    `failure`, and a broken warning is `skipped`. A rule that had nothing to check in all recordings is an
-    `error`; one that had nothing to check only in this recording is `skipped`. All rules are judged in one
-    pass, so each testcase gets an equal part of the time."""
+    """Return a `testsuite` for each recording with a `testcase` for each rule. A broken rule is a `failure`,
+    a broken warning `skipped`. A rule that had nothing to check is an `error` if so in all recordings, else
+    `skipped`. All rules are judged in one pass, so each testcase gets an equal part of the time."""
     from xml.etree.ElementTree import Element, SubElement, indent, tostring  # 10 ms, for this format only
 
     unseen = {each.rule for each in blind(checked)}
@@ -128,7 +124,6 @@ def _xml(text: str) -> str:
 
 
 def json_line(checked: Sequence[Checked], exit_code: int) -> bytes:
-    """Return the report as one line of JSON, without a line end."""
     members = {
         "version": 1,
         "exit_code": exit_code,
@@ -171,8 +166,8 @@ def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
 
 
 def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
-    """Yield commands for the runner, `::error title=…::…`, the rules with the most hits first. Rules that had
-    nothing to check come first. Safe text has no line end, and every message is escaped."""
+    """Yield `::error title=…::…` for the runner: rules without anything to check, then those with most
+    hits."""
     found = [(one, each) for one in checked for each in one.judgements if each.state is State.BROKEN]
     found.sort(key=lambda pair: -pair[1].hits)
     for severity in Severity:
@@ -200,12 +195,10 @@ def _escaped(text: str) -> str:
 
 
 def name_of(judgement: Judgement) -> SafeText:
-    """Return the name of a rule as one line."""
     return cut(safe_line(judgement.rule.name), _NAME_COLUMNS)
 
 
 def _address_of(checked: Checked) -> SafeText:
-    """Return the address of a recording as one line."""
     return cut(safe_line(checked.address), _ADDRESS_COLUMNS)
 
 
@@ -257,13 +250,10 @@ _SHOWN_PLACES = 3
 
 
 class Fired(NamedTuple):
-    """How often one rule would have fired."""
-
     rule: Rule
     sessions: int = 0
     """The number of sessions that break the rule."""
     hits: int = 0
-    """The number of places in all these sessions."""
     judged: int = 0
     """The number of sessions in which the rule could be judged."""
     places: tuple[SafeText, ...] = ()
@@ -322,7 +312,6 @@ def _fired(fired: Fired) -> str:
 
 
 def trial_json(trial: Trial) -> bytes:
-    """Return the trial as one line of JSON."""
     members = {
         "version": 1,
         "sessions": trial.sessions,

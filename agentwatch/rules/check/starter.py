@@ -64,8 +64,7 @@ def starter() -> Iterator[SafeText]:
 
 
 def starter_of(feed: Feed, judge: Judge, name: str) -> Iterator[SafeText]:
-    """Yield a file of rules that hold in a session, judged by `starting_rules`, with its figures as
-    comments."""
+    """Yield a file of rules that hold in a session, which `starting_rules` judged, with its figures."""
     found = judge.judgements()
     yield from _head(f" of {cut(safe_line(name), 200)}")
     yield SafeText(f"# Programs that the session ran: {_programs(feed.session) or 'none'}.")
@@ -131,7 +130,6 @@ def _with_room(amount: Amount, value: float) -> str:
 
 
 def _programs(session: Session) -> str:
-    """Return the programs that a session ran, the most frequent first."""
     counts: Counter[str] = Counter()
     for index in range(len(session.calls)):
         call = session.calls[index]

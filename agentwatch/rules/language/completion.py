@@ -24,14 +24,11 @@ class Offer(NamedTuple):
     word: str
     """The word as it is shown: a field or a value."""
     about: str = ""
-    """The description in one line."""
     field: str = ""
     """The field of a value."""
 
 
 class Value(NamedTuple):
-    """A value that a field may have."""
-
     word: str
     about: str = ""
 

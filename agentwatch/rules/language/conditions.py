@@ -64,14 +64,11 @@ class Condition(Protocol):
 
 @dataclass(frozen=True)
 class Word:
-    """A word without a field."""
-
     text: str
     fields: frozenset[str] = frozenset()
     cost: int = 1
 
     def bind(self, readers: Readers[T]) -> Test[T]:
-        """Return the test with these readers."""
         return readers.word(self.text)
 
 
@@ -83,12 +80,10 @@ class _OfField:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The name of the field."""
         return frozenset({self.field.name})
 
     @property
     def cost(self) -> int:
-        """The cost of the field."""
         return self.field.cost
 
 
@@ -101,7 +96,6 @@ class Glob(_OfField):
     """The regular expression in place of the glob."""
 
     def bind(self, readers: Readers[T]) -> Test[T]:
-        """Return the test with these readers."""
         if self.pattern is None and self.field.name in readers.own:
             return readers.own[self.field.name](self.value)
         read = readers.values[self.field.name]
@@ -120,7 +114,6 @@ class Comparison(_OfField):
     number: float
 
     def bind(self, readers: Readers[T]) -> Test[T]:
-        """Return the test with these readers."""
         read, number = readers.values[self.field.name], self.number
         compare = _COMPARISONS.get(self.operator)
 
@@ -141,16 +134,13 @@ class Not:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of the fields of the condition."""
         return self.part.fields
 
     @property
     def cost(self) -> int:
-        """The cost of the condition."""
         return self.part.cost
 
     def bind(self, readers: Readers[T]) -> Test[T]:
-        """Return the test with these readers."""
         test = self.part.bind(readers)
 
         def opposite(subject: T) -> bool | None:
@@ -169,12 +159,10 @@ class Several:
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of the fields of all conditions."""
         return frozenset().union(*(part.fields for part in self.parts))
 
     @property
     def cost(self) -> int:
-        """The cost of the most expensive condition."""
         return max(part.cost for part in self.parts)
 
     def bind(self, readers: Readers[T]) -> Test[T]:

@@ -14,8 +14,7 @@ _MOST_QUOTED = 40
 
 
 class RuleError(ValueError):
-    """A rule that cannot be read. The message is one line: the mistake, and what to write instead. `reason`
-    is in one line, and may quote words of the rule with any character. `at` is an offset in the rule, in
+    """A rule that cannot be read. `reason` is one line, and may quote any character; `at` counts
     characters."""
 
     def __init__(self, reason: str, at: int = 0) -> None:
@@ -25,7 +24,6 @@ class RuleError(ValueError):
 
 
 def quoted(word: str) -> str:
-    """Return a word of a rule in quotes, cut after 40 characters."""
     return f'"{word}"' if len(word) <= _MOST_QUOTED else f'"{word[:_MOST_QUOTED]}…"'
 
 

@@ -19,8 +19,6 @@ PATTERN = "re:/"
 
 
 class _Sign(Enum):
-    """The kind of a token."""
-
     OPEN = auto()
     CLOSE = auto()
     OR = auto()
@@ -33,7 +31,6 @@ class Token(NamedTuple):
 
     sign: _Sign
     at: int
-    """The offset in the rule."""
     name: str = ""
     """The field of a term; empty for a word without a field."""
     operator: str = ""
@@ -46,8 +43,7 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """Split a rule. A parenthesis groups at the beginning of a word: `f(x)` is a word. A word that begins
-    with `--` is text. Raise `RuleError` if the rule is too long, a quote or a regular expression has no end,
-    or a `)` no beginning."""
+    with `--` is text. Raise `RuleError` for a rule that is too long, or of which a part is not whole."""
     if len(text) > MOST_CHARACTERS:
         raise RuleError(f"a rule has at most {MOST_CHARACTERS:,} characters, this one has {len(text):,}")
     found: list[Token] = []
@@ -125,8 +121,7 @@ def _ends_word(text: str, at: int, depth: int) -> None:
 
 
 def _until(text: str, at: int, sign: str, start: int) -> tuple[str, int]:
-    """Return the text up to a sign, and the offset after the sign. `\\` before the sign keeps it. In a quote,
-    `\\\\` is one `\\`; a regular expression stays as it is."""
+    r"""Return the text up to a sign, and the offset after it. `\` keeps the sign, and in a quote also `\`."""
     pieces: list[str] = []
     while (char := text[at : at + 1]) != sign:
         if not char:
@@ -324,8 +319,7 @@ class Typed(NamedTuple):
 
 
 def typed(text: str, vocabulary: Vocabulary) -> Typed:
-    """Return the rule of the words before the first mistake, and the mistake. While `failed duration>5` is
-    being typed, which has no unit yet, the rule is `failed`."""
+    """Return the rule of the words before the first mistake: `failed` for `failed duration>5`."""
     problem, words = None, text
     for _ in range(_MOST_MISTAKES):
         if not words.strip():

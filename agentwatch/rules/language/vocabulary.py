@@ -29,7 +29,6 @@ class Measure(StrEnum):
 
     @property
     def is_number(self) -> bool:
-        """Whether values are compared with `<` and `>`."""
         return self in (Measure.COUNT, Measure.DURATION, Measure.PERCENT)
 
 
@@ -69,7 +68,6 @@ class Vocabulary(NamedTuple):
         elsewhere: Mapping[str, str] | None = None,
         synonyms: Mapping[str, str] | None = None,
     ) -> Vocabulary:
-        """Return the vocabulary with these fields."""
         by_name = {field.name: field for field in fields}
         return cls(by_name, frozenset(alternatives), elsewhere or {}, synonyms or {})
 
