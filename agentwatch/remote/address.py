@@ -1,8 +1,4 @@
-"""Addresses of remote machines.
-
-The place `[USER@]HOST[:PORT]` is safe as a word on a command line. An engine is `nats://PLACE`, and a session
-on it `nats://PLACE/SESSION`.
-"""
+"""Addresses: an engine is `nats://[USER@]HOST[:PORT]`, and a session on it `nats://…/SESSION`."""
 
 from __future__ import annotations
 
@@ -105,8 +101,7 @@ def is_engine(words: str) -> bool:
 
 
 def parse_engine(words: str) -> tuple[EngineAddress, str]:
-    """Return an engine and the session behind its `/`, or empty; raise `Fault` for another form, or a
-    password."""
+    """Return an engine and the session behind its `/`, or empty; `Fault` for another form or a password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(ENGINE).partition("/")
     if has_password(place):
         raise Fault(

@@ -18,8 +18,7 @@ from agentwatch.session.limits import Reported
 
 VERSION = 1
 _SHORTENED = ("cwd", "problem", "last", "title", "prompt", "branch", "repo", "model", "host", "agent")
-"""The texts that are cut, one after the other, until a card fits: to a quarter, and if that is not enough, to
-nothing. A control character takes six bytes in JSON."""
+"""Cut until a card fits, to a quarter or else to nothing: a control character takes six bytes in JSON."""
 _DROPPED = (*_SHORTENED, "sha256", "ground", "outcome", "state")
 
 
@@ -36,7 +35,6 @@ class Card:
     branch: str = ""
     title: str = ""
     prompt: str = ""
-    """The last prompt."""
     state: str = ""
     """One of the states of a list: `working`, `asks`, `quiet`, `your turn`, …"""
     ground: str = ""
@@ -46,10 +44,8 @@ class Card:
     until_ms: int | None = None
     """The time at which the state ends by itself, such as that of a usage limit."""
     outcome: str = ""
-    """The outcome of the run: `running`, `succeeded`, `failed`, `cancelled`, `unfinished`."""
     calls: int | None = None
     running: int | None = None
-    """How many calls are open."""
     failed: int | None = None
     rejected: int | None = None
     """How many calls a person or a rule refused."""
@@ -59,14 +55,11 @@ class Card:
     limits: tuple[Reported, ...] = ()
     """The windows of the usage limits of its account. They are left out if they do not fit."""
     bytes: int = 0
-    """The size of the recording."""
     shipped: int = 0
     """How many of its bytes the engine has."""
     started_ms: int | None = None
     seen_ms: int | None = None
-    """The time of the last line."""
     duration_ms: int | None = None
-    """How long an ended session took."""
     last: str = ""
     """The activity: the open call, or the end of the last answer."""
     exit: int | None = None

@@ -1,7 +1,6 @@
 """The rows of the cards of an engine, as many as a list can hold.
 
-A publisher's card is a claim about its own session, and is bounded here. A claimed time is capped at the
-time at which the card was written, by our clock, and ignored if it is before 2020.
+A claimed time is capped at the time at which the card was written, by our clock, and ignored before 2020.
 """
 
 from __future__ import annotations
@@ -110,7 +109,6 @@ class CardRows:
         self._live: set[Key] = set()
         """The sessions that run, and whose machines report."""
         self._listed = Counter[str]()
-        """The number of rows of each publisher."""
         self._left_out: defaultdict[str, set[int]] = defaultdict(set)
         """The hashes of the names of the sessions beyond the limit, by their publishers."""
         self.is_changed = False
@@ -122,7 +120,6 @@ class CardRows:
         return sum(map(len, self._left_out.values()))
 
     def crowds(self) -> list[tuple[str, int]]:
-        """Return the publishers that have more sessions than their share, the largest first, and how many."""
         numbers = [
             (publisher, self._listed[publisher] + len(names))
             for publisher, names in self._left_out.items()
@@ -131,7 +128,6 @@ class CardRows:
         return sorted(numbers, key=lambda each: (-each[1], each[0]))
 
     def leave_out(self, sessions: Iterable[SessionName]) -> None:
-        """Count sessions beyond the limit without their cards."""
         room = _MOST_COUNTED - self.left_out
         for session in sessions:
             names = self._left_out[session.publisher]
@@ -183,7 +179,6 @@ class CardRows:
         return dict(self._rows)
 
     def _leave_out(self) -> None:
-        """Leave out the sessions beyond the shares, those with the oldest reports first."""
         names = map(_name_of, sorted(self._rows, key=self._heard.__getitem__))
         oldest = beyond_shares(names, +self._listed, self._most)
         for session in oldest:
@@ -200,9 +195,8 @@ class CardRows:
 
 
 def beyond_shares(sessions: Iterable[SessionName], counts: Mapping[str, int], most: int) -> list[SessionName]:
-    """Return the sessions that a limit leaves out. No publisher takes the room of another one. A publisher
-    with few sessions keeps all of them; those with many have the same number each. The first of the
-    `sessions` are left out first."""
+    """Return the sessions that a limit leaves out, the first of `sessions` first. A publisher with few
+    sessions keeps all of them; those with many have the same number each."""
     room = share = most
     for number, count in enumerate(sorted(counts.values())):
         share = room // (len(counts) - number)

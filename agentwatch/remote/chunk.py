@@ -56,8 +56,6 @@ Pair = tuple[int, int]
 
 
 class Chunk(NamedTuple):
-    """A piece of a recording."""
-
     offset: int
     """The offset of its first byte in the recording."""
     payload: bytes
@@ -68,7 +66,6 @@ class Chunk(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The offset after its last byte."""
         return self.offset + len(self.payload)
 
 
@@ -76,18 +73,14 @@ class Ended(NamedTuple):
     """The recording has ended."""
 
     size: int
-    """In bytes."""
     exit_code: int | None
-    """The agent's exit code; None if it is unknown."""
     sha256: str
-    """The digest of the recording, in hexadecimal digits."""
 
 
 Piece = Chunk | Ended
 
 
 def headers_of(piece: Piece) -> dict[str, str]:
-    """Return the headers of a message that carries a piece."""
     if isinstance(piece, Ended):
         code = "-" if piece.exit_code is None else piece.exit_code
         return {END: f"{piece.size} {code} {piece.sha256}"}
@@ -99,8 +92,7 @@ def headers_of(piece: Piece) -> dict[str, str]:
 
 
 def piece_of(headers: Mapping[str, str], payload: bytes) -> Piece | None:
-    """Return the piece that a message carries; None if its headers, which are foreign, are not those of a
-    piece."""
+    """Return the piece that a message carries; None if its headers, which are foreign, are not of one."""
     if (end := headers.get(END)) is not None:
         return _ended(end)
     offset = _number(headers.get(OFFSET, ""))

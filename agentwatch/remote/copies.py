@@ -81,13 +81,11 @@ class Origin(NamedTuple):
 
 
 def _write_origin(fd: int, origin: Origin) -> None:
-    """Write the origin of a copy into its open file. Raise `OSError` if it cannot be written."""
     os.pwrite(fd, orjson.dumps(values_of(_FIELDS, origin)).ljust(SIZE), 0)
 
 
 def _read_origin(fd: int) -> Origin | None:
-    """Return the origin in an open file, which stays open; None if it contains none, or is not of this user.
-    Raise `OSError` if the file cannot be read."""
+    """Return the origin in an open file, which stays open; None if it has none, or is not of this user."""
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         return None
@@ -123,9 +121,8 @@ class _CopiedTimes:
                 self._last = int(offset), int(epoch_ms)
 
     def write(self, seen: Iterable[Pair], gaps: Iterable[Pair] = ()) -> None:
-        """Write arrival times; those that are not in order, or no times of day, are left out. `seen` has
-        offsets in the copy, and times in milliseconds since the epoch; `gaps` has offsets, and numbers of
-        bytes that are missing before them. Raise `OSError` if they cannot be written."""
+        """Write arrival times (offset in the copy, ms since the epoch), without those that are not in order
+        or no times of day; `gaps` are offsets, and bytes that are missing before them."""
         lines = [b"gap %d %d\n" % gap for gap in gaps]
         last = self._last
         for offset, epoch_ms in seen:
@@ -208,9 +205,8 @@ class LocalCopy:
             self._times.write((), [(0, offset)])
 
     def append(self, data: bytes | memoryview, seen: Iterable[Pair], gaps: Iterable[Pair]) -> None:
-        """Write arrival times, and then the bytes. `seen` has offsets in the copy, and times in milliseconds
-        since the epoch; `gaps` has offsets, and numbers of bytes that are missing before them. Raise
-        `OSError` if they cannot be written; a part of them may be."""
+        """Write arrival times (offset in the copy, ms since the epoch), gaps (offset, missing bytes) and then
+        the bytes. Raise `OSError` if not all can be written."""
         assert self._fd is not None
         assert self._times is not None
         self._times.write(seen, gaps)
@@ -222,14 +218,12 @@ class LocalCopy:
             return hashlib.file_digest(file, "sha256")
 
     def sync(self) -> None:
-        """Wait until the disk has the bytes and the times. Raise `OSError` if the disk cannot write them."""
         assert self._fd is not None
         assert self._times is not None
         os.fsync(self._fd)
         os.fsync(self._times.fd)
 
     def note(self, origin: Origin) -> None:
-        """Write what is known about the copy, and its size. Raise `OSError` if it cannot be written."""
         origin = origin._replace(size=max(origin.size, self.size))
         _write_origin(self._origin_fd, origin)
         self.origin = origin
@@ -275,7 +269,6 @@ def new_copy(folder: Path, address: str, session: str, host: str = "") -> LocalC
 
 
 def used_copy(path: Path) -> LocalCopy | None:
-    """Use an existing copy; None if its files are broken, foreign, or are being removed."""
     try:
         origin_fd = os.open(path.with_suffix(SUFFIX), _CHANGE & ~os.O_APPEND)
     except OSError:
@@ -313,7 +306,6 @@ def _opened_for_writing(path: Path) -> int:
 
 
 SESSION_BYTES = 1 << 28
-"""The largest copy."""
 _ALL_BYTES = 2 << 30
 _FREE_BYTES = 1 << 30
 """A copy never takes the last GiB of a disk."""
@@ -322,8 +314,6 @@ _MOST_COPIES = 2000
 
 
 class Limits(NamedTuple):
-    """How much the copies may take, in bytes."""
-
     session: int = SESSION_BYTES
     all: int = _ALL_BYTES
     free: int = _FREE_BYTES
@@ -354,8 +344,7 @@ class Copies:
         return found
 
     def find(self, address: str, session: str) -> LocalCopy | None:
-        """Open the copy of a session, a complete one before the largest; return None without a copy. A
-        complete copy is read for it: one that was altered since is not used any more."""
+        """Open a copy of a session that was not altered, a complete one before the largest; or None."""
         found = [
             (origin.is_complete, _size(path), path)
             for path, origin in self.known()
@@ -440,13 +429,10 @@ def _size(path: Path) -> int:
 
 
 class Step(Enum):
-    """What a piece has done to a copy."""
-
     TAKEN = "taken"
     PASSED = "passed"
     """The copy has all of its bytes, or it can be of no use."""
     AHEAD = "ahead"
-    """Bytes before it are missing."""
     TOO_LARGE = "too large"
     """The copy would be larger than a session may be."""
     COMPLETE = "complete"
@@ -490,8 +476,7 @@ class Rule:
         return Step.TAKEN
 
     def end(self, ended: Ended) -> Step:
-        """Compare the copy with the recording that has ended. Raise `OSError` if the copy cannot be read or
-        synced, or its end cannot be noted."""
+        """Compare the copy with the ended recording. Raise `OSError` if it cannot be read or synced."""
         copy, have = self._copy, self._copy.have
         if ended.size > have:
             self.missing = ended.size - have
@@ -508,9 +493,8 @@ class Rule:
         return Step.COMPLETE
 
     def _first(self, chunk: Chunk) -> int | None:
-        """Return where in a first chunk the copy begins; None if it has no line that is known to be whole.
-        The beginning of the recording may not be kept any more, and then the chunk may begin within a
-        line."""
+        """Return where in a first chunk the copy begins; None if no line is known to be whole. The recording
+        may be kept only from within a line on."""
         if chunk.offset in (0, self._line_start):
             return 0
         line, newline, rest = chunk.payload.partition(b"\n")

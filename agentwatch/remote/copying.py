@@ -59,11 +59,8 @@ _MOST_SHOWN = 80
 
 
 class EngineChannel:
-    """A connection to an engine, for one session."""
-
     def __init__(self, archive: Archive, session: SessionName, sequence: int = 0) -> None:
-        """Read a session. `archive`, the engine, is closed with the channel. `sequence` is that of the first
-        piece that is wanted; 0 for the first that the engine has."""
+        """Read a session from a piece on, or all of it. The archive is closed with the channel."""
         self._archive = archive
         self._session = session
         self.pieces = archive.pieces(session, sequence)
@@ -79,8 +76,7 @@ class EngineChannel:
         return None
 
     def exists(self, seconds: float) -> bool:
-        """Return whether the engine has a card or a piece of the session. It waits at most `seconds` for a
-        piece. Raise `RemoteError` if the engine does not answer."""
+        """Return whether the engine has a card or, within some seconds, a piece of the session."""
         if self.card() is not None:
             return True
         found = self.pieces.next(seconds) is not None or not self.pieces.has_none
@@ -88,21 +84,18 @@ class EngineChannel:
         return found
 
     def close(self) -> None:
-        """Close the connection."""
         self.pieces.close()
         self._archive.close()
 
 
 def connected(login: Login, session: SessionName, copy: LocalCopy) -> EngineChannel:
-    """Connect for the bytes that a copy does not have. The piece that was taken last is read again: an engine
-    that was set back has another one there."""
+    """Connect for the bytes that a copy lacks. The last piece is read again: it may have changed."""
     return EngineChannel(open_archive(login), session, copy.origin.sequence)
 
 
 def find_session(archive: Archive, words: str) -> SessionName:
-    """Return the session that words name, by the cards that the engine has. `words` are its name
-    `PUBLISHER.ID`, the id, or at least the first 6 characters of either. Raise `Fault` if no session has this
-    name, or several have, and `RemoteError` if the engine does not answer."""
+    """Return the session that words name, by the cards that the engine has: `PUBLISHER.ID`, the id, or at
+    least the first 6 characters of either. Raise `Fault` if it is not exactly one."""
     whole = parse_session(words)
     publisher, dot, _ = words.partition(".")
     wanted = publisher if dot and is_publisher(publisher) else "*"
@@ -119,8 +112,7 @@ def find_session(archive: Archive, words: str) -> SessionName:
 
 
 def _session_named(words: str, names: Iterable[SessionName]) -> SessionName:
-    """Return the one session whose name or id begins with words. `words` have at least 6 characters. Raise
-    `Fault` if no session has this name, or several have; or the words are too short."""
+    """Return the one session whose name or id begins with words of 6 characters or more, or raise `Fault`."""
     if len(words) < LEAST_CHARACTERS:
         raise Fault(
             f"{_bounded(words)}: name at least the first {LEAST_CHARACTERS} characters of a session", USAGE
@@ -156,7 +148,6 @@ def _begins(name: SessionName, words: str) -> bool:
 
 
 def _alike(name: str, words: str) -> int:
-    """Return how many characters two texts have in common at their beginnings."""
     return len(os.path.commonprefix((name, words)))  # noqa: RUF071 - characters are meant
 
 
@@ -210,11 +201,9 @@ class Copying:
 
     @property
     def path(self) -> Path:
-        """The recording. It may become another one until `keep_path` is called."""
         return self._copy.path
 
     def keep_path(self) -> Path:
-        """Return the recording, which stays the same from now on."""
         with self._path_lock:
             self._is_path_kept = True
             return self._copy.path
@@ -237,7 +226,6 @@ class Copying:
 
     @property
     def host(self) -> str:
-        """The name of the machine, which is foreign text; empty if it is unknown."""
         return self._copy.origin.host
 
     @property
@@ -273,12 +261,10 @@ class Copying:
         return bool(origin.missing) or origin.is_left or origin.differs or self._status.is_short
 
     def wait_until_read(self, seconds: float) -> bool:
-        """Wait until the copy has all bytes that exist now; return whether it has. If bytes are missing that
-        the engine does not have now, `problem` says so."""
+        """Wait until the copy has all bytes that exist now; `problem` says which the engine does not have."""
         return self._status.has_read.wait(seconds)
 
     def close(self) -> None:
-        """Stop to fill the copy, and stop to use it. It takes less than a second."""
         self._status.closing.set()
         if self._thread.is_alive():
             self._thread.join(_CLOSE_SECONDS)
@@ -396,10 +382,9 @@ _FIRST_SECONDS = 2.0
 
 def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Copying:
     """Return the local copy of a session elsewhere, which is filled from now on unless it is complete.
-    Without a copy, the engine or the host must answer. With one, it may be away: the copy is opened, and is
-    filled once it answers. `words` are `nats://HOST/SESSION` or `ssh://HOST/SESSION`, without a moment.
-    `environ` may contain credentials, and names the folder of copies. Raise `Fault` if the address is wrong,
-    it names no session or several, or the session cannot be read."""
+    Without a copy, the engine or the host must answer; otherwise it is filled once it does. `environ` may
+    contain credentials, and names the folder of copies. Raise `Fault` for a wrong address, or if no session
+    can be read."""
     if not is_session(words):
         raise Fault(f"{words}: not the address of a session, such as nats://HOST/SESSION", USAGE)
     try:
@@ -527,8 +512,7 @@ _MOST_BYTES = 1000
 
 
 def is_news(engine: EngineAddress, warning: str) -> bool:
-    """Return whether a warning about an engine is new, and record that it was given. Without a home that can
-    be written, it is given each time. An empty warning is never new."""
+    """Return whether a warning about an engine is new, and record it. Without a writable home, all are."""
     if not warning:
         return False
     data = warning.encode("utf-8", "replace")[:_MOST_BYTES]

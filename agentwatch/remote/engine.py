@@ -1,9 +1,7 @@
-"""An engine: the names of publishers and sessions on it, and its calls.
+"""An engine (NATS JetStream): the names of publishers and sessions on it, and its calls, which all block.
 
-NATS JetStream is the only engine; its client stays inside `agentwatch.remote.nats`.
-
-All calls block. One thread uses each object. After a fault, a publisher asks for the newest piece and
-continues behind it. A watcher continues at the size of its local copy.
+One thread uses each object. After a fault, a publisher continues behind the newest piece, and a watcher at
+the size of its local copy.
 """
 
 from __future__ import annotations
@@ -31,8 +29,6 @@ _MOST_CHARACTERS = 200
 
 
 class SessionName(NamedTuple):
-    """A session on an engine. Its text form, `PUBLISHER.ID`, is also the key of its card."""
-
     publisher: str
     """Matches `[a-z0-9-]{1,63}`."""
     id: str
@@ -43,17 +39,14 @@ class SessionName(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """The subject of its bytes."""
         return f"{_CHUNKS}.{self}"
 
     @property
     def card_subject(self) -> str:
-        """The subject of its card."""
         return f"{_CARDS}.{self}"
 
 
 def new_session(publisher: str) -> SessionName:
-    """Return the name of a new session."""
     return SessionName(publisher, os.urandom(16).hex())
 
 
@@ -72,7 +65,6 @@ def session_of_card(subject: str) -> SessionName | None:
 
 
 def is_publisher(text: str) -> bool:
-    """Return whether a text can be a publisher's token."""
     return _PUBLISHER.fullmatch(text) is not None
 
 
@@ -127,8 +119,6 @@ def _place(address: str) -> str:
 
 
 class TailPiece(NamedTuple):
-    """The newest piece of a session that an engine has."""
-
     end: int
     """How many bytes of the recording the engine has: the offset after the piece."""
     sequence: int
@@ -168,8 +158,6 @@ class Sink(Protocol):
 
 
 class StoredPiece(NamedTuple):
-    """A piece as a watcher receives it."""
-
     piece: Piece
     is_newest: bool
     """Whether the engine had no newer piece of the session when it sent this one."""
@@ -179,8 +167,7 @@ class Pieces(Protocol):
     """Reads the pieces of one session, in the order in which the engine has stored them."""
 
     def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None if none arrives within the time. A message that carries no piece is
-        passed over. Raise `RemoteError` if the session cannot be read."""
+        """Return the next piece; None if none arrives in time. Raise `RemoteError` if it cannot be read."""
 
     @property
     def sequence(self) -> int:
@@ -198,8 +185,6 @@ class Pieces(Protocol):
 
 
 class StoredCard(NamedTuple):
-    """A card as a watcher receives it."""
-
     session: SessionName
     data: bytes
     """The content, which is foreign; empty if the card was removed."""

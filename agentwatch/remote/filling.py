@@ -26,8 +26,6 @@ class NotKeptError(RemoteError):
 
 
 class SeenCard(NamedTuple):
-    """What is known about a session elsewhere."""
-
     card: Card
     age: float
     """The time since it was reported, in seconds."""
@@ -48,9 +46,7 @@ class Channel(Protocol):
 
 
 Connect = Callable[[LocalCopy], Channel]
-"""Connects for the bytes that a copy does not have.
-
-It raises `Fault` if it cannot be used at all, and `RemoteError` if it cannot be reached now."""
+"""Connects for the bytes that a copy lacks; raises `Fault` if it never can, `RemoteError` if not now."""
 
 WAIT_SECONDS = 0.2
 """The longest wait for a piece: closing waits for it."""
@@ -94,17 +90,14 @@ class Status:
         self._problem, self.is_short = problem, False
 
     def lose(self, why: str) -> None:
-        """Note that the engine or the host cannot be used."""
         if self.lost_at is None:
             self.lost_at, self._lost_since = time.monotonic(), day_or_time(now_ms(), now_ms())
         self._lost_words = f"lost touch since {self._lost_since}: {why}"
 
     def find(self) -> None:
-        """Note that the engine or the host has answered."""
         self.lost_at, self._lost_words = None, ""
 
     def stop_short(self, problem: str) -> None:
-        """Report that the copy has only what can be had now."""
         self.problem, self.is_short = problem, True
         self.has_read.set()
 

@@ -57,8 +57,7 @@ class Published:
         self._due_ms: int | None = None
 
     def sessions(self, now_ms: int) -> frozenset[str]:
-        """Return the names `PUBLISHER.ID` of the sessions whose recordings are here. It is the same object as
-        before if there are no others."""
+        """Return the published names `PUBLISHER.ID` of the recordings here; the same object if unchanged."""
         if self._due_ms is None or not 0 <= self._due_ms - now_ms <= _AGAIN_MS:
             self._due_ms = now_ms + _AGAIN_MS
             self._read()
@@ -89,9 +88,8 @@ _NOTHING = frozenset[str]()
 
 
 class Several:
-    """Several lists as one. It satisfies `catalog.watched.Watched`. Each source has its own thread, so one
-    that hangs does not block the others. A session of this machine that is also published appears once.
-    `here` is None if the sessions of this machine are not wanted. Nothing is read before the first step."""
+    """Several lists as one. It satisfies `catalog.watched.Watched`. Each source has its own thread. A session
+    of this machine that is published appears once. `here` is None to leave out those of this machine."""
 
     def __init__(self, here: Machine | None, elsewhere: Mapping[str, Watched], sessions: Path) -> None:
         self.rows: Rows = {}
@@ -157,9 +155,7 @@ class Several:
         return any(has_more)
 
     def settle(self, seconds: float) -> None:
-        """Work until every source was searched or cannot be, or until a time has passed. This machine is
-        searched without a time limit, while the others are queried in parallel. Another machine may take
-        `seconds` to answer."""
+        """Work until every source was searched. Other machines may take `seconds`, this one has no limit."""
         until = time.monotonic() + seconds
         for each in self.elsewhere.values():
             each.step(now_ms())
@@ -175,7 +171,6 @@ class Several:
         return None if self.here is None else self.here.facts(key)
 
     def close(self) -> None:
-        """Stop to watch."""
         for each in self._sources():
             each.close()
 
@@ -216,9 +211,8 @@ _MOST_WORDS = 200
 
 
 class EngineFleet:
-    """The sessions of an engine. It satisfies `catalog.watched.Watched`. Nothing that may take long happens
-    in `step`: connecting, waiting and retrying belong to the thread. While the engine is away, the rows stay
-    as they were, and those that ran are lost after 90 s. The first step connects."""
+    """The sessions of an engine. It satisfies `catalog.watched.Watched`. All that may take long happens in
+    the thread, which the first step starts. While the engine is away, those that ran are lost after 90 s."""
 
     def __init__(self, name: str, login: Login, connect: Callable[[Login], Archive] = open_archive) -> None:
         self.address = login.address
@@ -256,7 +250,6 @@ class EngineFleet:
 
     @property
     def notes(self) -> tuple[SafeText, ...]:
-        """Notes about this engine besides its rows, a line each."""
         words = (self.problem, self._warning, self._left_out_words())
         return tuple(SafeText(f"{self._name}: {each}") for each in words if each)
 
@@ -349,7 +342,6 @@ class EngineFleet:
             pass
 
     def _left_out_words(self) -> str:
-        """Return how many sessions are not listed, and whose; empty if all are."""
         left_out, crowds = self._cards.left_out, self._cards.crowds()
         if not left_out:
             return ""

@@ -22,8 +22,7 @@ def check_extra() -> None:
 
 
 def open_sink(login: Login, publisher: str) -> Sink:
-    """Connect as a publisher. Raise `Fault` without the extra, and `RemoteError` if the engine cannot be
-    used."""
+    """Connect as a publisher; raise `Fault` without the extra, `RemoteError` without the engine."""
     check_extra()
     from agentwatch.remote.nats.link import NatsSink
 
@@ -31,8 +30,7 @@ def open_sink(login: Login, publisher: str) -> Sink:
 
 
 def open_archive(login: Login) -> Archive:
-    """Connect as a watcher. Raise `Fault` without the extra, and `RemoteError` if the engine cannot be
-    used."""
+    """Connect as a watcher; raise `Fault` without the extra, `RemoteError` without the engine."""
     check_extra()
     from agentwatch.remote.nats.archive import NatsArchive
 
@@ -42,10 +40,9 @@ def open_archive(login: Login) -> Archive:
 def login_of(
     words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str]
 ) -> tuple[Login, str]:
-    """Return how to log in to an engine, and the words for a session behind its address. An address has the
-    settings of the engine with the same host, port and user, if there is one. `words` are the name of an
-    engine in the settings, or an address `nats://HOST[/SESSION]`. Raise `Fault` if no engine has this name,
-    or the address or the credentials are wrong."""
+    """Return how to log in to an engine, and the words for a session behind its address. `words` are a name
+    in the settings, or an address, which has the settings of the same host, port and user. Raise `Fault` if
+    there is no such engine, or its address or credentials are wrong."""
     settings = settings_of(words, engines)
     address, session = parse_engine(words if is_engine(words) or settings is None else settings.address)
     if settings is None:
@@ -55,8 +52,7 @@ def login_of(
 
 
 def settings_of(words: str, engines: Mapping[str, EngineSettings]) -> EngineSettings | None:
-    """Return the settings of an engine by its name, or by its address if they have it. Raise `Fault` if no
-    engine has this name."""
+    """Return the settings of an engine by its name or address, or None; raise `Fault` for an unknown name."""
     if not is_engine(words):
         if words not in engines:
             raise Fault(

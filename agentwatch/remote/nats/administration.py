@@ -28,28 +28,21 @@ _NO_STREAM = 10059
 
 
 class StreamLimits(NamedTuple):
-    """The limits that an administrator chooses."""
-
     bytes: int = -1
     """How many bytes the stream of bytes may store; -1 for the limit of the account."""
     card_bytes: int = -1
-    """How many bytes the bucket of cards may store."""
     replicas: int = 1
-    """How many servers of a cluster store each message."""
     days: int = CHUNK_DAYS
-    """After how many days bytes are removed."""
     card_days: int = CARD_DAYS
     messages: int = SESSION_MESSAGES
-    """How many messages a session may have."""
 
 
 DEFAULT = StreamLimits()
 
 
 def make_streams(connection: Connection, limits: StreamLimits = DEFAULT) -> list[tuple[str, str]]:
-    """Make the stream and the bucket, or change their limits; what is as it should be stays as it is. Return
-    each name with `made`, `changed` or `unchanged`. Raise `RemoteError` if the login may not, or the server
-    cannot: a limit of the account is too low."""
+    """Make the stream and the bucket, or change their limits; return each name with `made`, `changed` or
+    `unchanged`. Raise `RemoteError` if the login may not, or a limit of the account is too low."""
     return [(config["name"], _make(connection, config)) for config in (_chunks(limits), _cards(limits))]
 
 
@@ -161,8 +154,7 @@ def of_watcher(user: str) -> Permissions:
 
 
 def user_block(user: str, permissions: Permissions, password: str) -> str:
-    """Return a user's entry in a server's configuration; `password` is a quoted bcrypt hash, or a
-    variable."""
+    """Return a user's entry in a server's configuration; `password` is a quoted bcrypt hash or a variable."""
     lines = [f"{{ user: {_quoted(user)}, password: {password}, permissions: {{"]
     for name, subjects in zip(Permissions._fields, permissions, strict=True):
         listed = ", ".join(f'"{subject}"' for subject in subjects)
@@ -181,14 +173,11 @@ _UNLIMITED = -1
 
 
 class Server(NamedTuple):
-    """The state that a server reports."""
-
     version: str
     warning: str
     """A line about the version; empty if it is new enough for several teams."""
     has_jetstream: bool
     is_encrypted: bool
-    """Whether this connection uses TLS."""
     is_clustered: bool
 
 
@@ -199,7 +188,6 @@ class Stream(NamedTuple):
     messages: int
     bytes: int
     sessions: int
-    """How many sessions it has messages of."""
     max_bytes: int | None
     max_age: int | None
     """In seconds."""
@@ -214,13 +202,10 @@ class Stream(NamedTuple):
 
 
 class Administrator:
-    """An administrator's connection to JetStream."""
-
     def __init__(self, login: Login) -> None:
         self.connection = Connection(login, inbox_of(login.address.user or login.credentials.user))
 
     def server(self) -> Server:
-        """Return the state that the server reports."""
         said = self.connection.info
         return Server(
             version=self.connection.server_version,
@@ -253,9 +238,8 @@ class Administrator:
     def make(
         self, before: Mapping[str, Stream | None], *, replicas: int | None, max_bytes: int | None
     ) -> None:
-        """Make the streams, or bring them up to date. Limits that they have, and that are None here, stay.
-        `replicas` is how many servers keep each message. `max_bytes` limits all sessions together. Raise
-        `RemoteError` if the engine refuses it."""
+        """Make the streams, or bring them up to date. A limit of None stays. `replicas` is how many servers
+        keep each message; `max_bytes` limits all sessions together."""
         chunks, cards = (before[name] for name in STREAMS)
         limits = StreamLimits()
         if chunks is not None:
@@ -279,8 +263,7 @@ class Administrator:
                 self.change(stream.name, max_age=stream.max_age)  # it was made longer, up to whole days
 
     def change(self, name: str, *, max_bytes: int | None = None, max_age: int | None = None) -> None:
-        """Change limits of a stream; those that are None stay. `max_bytes` limits all sessions together.
-        `max_age` is in seconds. Raise `RemoteError` if the engine refuses it, or does not have the stream."""
+        """Change limits of a stream: bytes of all sessions together, age in seconds; None to keep one."""
         answer = _info(self.connection, name)
         if answer is None:
             raise RemoteError(f"the engine has no stream {name}", Trouble.REFUSED)
@@ -293,7 +276,6 @@ class Administrator:
         self.connection.ask(f"$JS.API.STREAM.UPDATE.{name}", config)
 
     def close(self) -> None:
-        """Close the connection. It never raises."""
         self.connection.close()
 
 

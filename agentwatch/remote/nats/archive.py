@@ -53,15 +53,11 @@ _STILL_THERE = ("Exceeded", "Batch Completed")
 
 
 class Delivered(NamedTuple):
-    """A message of the stream."""
-
     message: Message
     place: Delivery
 
 
 class Pull(NamedTuple):
-    """Messages that were asked for."""
-
     number: int
     left: int
     ends: float
@@ -73,14 +69,11 @@ class Consumer:
     def __init__(
         self, link: Link, stream: str, subject: str, batch: int, *, newest_only: bool = False
     ) -> None:
-        """Do nothing yet: the first call of `next` creates the consumer. `subject` may have wildcards. It
-        asks for `batch` messages at once; twice as many may wait in memory. If `newest_only`, it begins with
-        the newest message of each subject, not with all."""
+        """The first `next` creates the consumer. Twice `batch` messages may wait in memory."""
         self.last = 0
         """The sequence of the last message returned; 0 for none."""
         self.backlog: int | None = None
-        """How many of the messages that existed when the consumer was first made are still to come; None
-        while it was not made."""
+        """How many messages older than the consumer are still to come; None before it is made."""
         self.skew = 0.0
         """Our clock minus the server's, in seconds, when the consumer was made."""
         self.was_set_back = False
@@ -100,8 +93,7 @@ class Consumer:
 
     def next(self, seconds: float) -> list[Delivered]:
         """Return the messages that have arrived, at most a batch; empty if none arrives within the time. A
-        consumer that was just made returns at once if no message is stored. Raise `RemoteError` if they
-        cannot be read."""
+        consumer that was just made returns at once if no message is stored."""
         deadline = time.monotonic() + seconds
         while True:
             if self._inbox is None:
@@ -115,7 +107,6 @@ class Consumer:
                 return found
 
     def restart(self) -> None:
-        """Read again from the first message."""
         self.close()
         self.last, self.backlog, self.was_set_back = 0, None, False
 
@@ -268,40 +259,30 @@ _LIVE_CARDS = 16
 
 
 class NatsArchive:
-    """A watcher's connection to JetStream, which is made again after a break."""
-
     def __init__(self, login: Login) -> None:
         inbox = inbox_of(login.address.user or login.credentials.user)
         self._link = Link(lambda: Connection(login, inbox))
         self.warning = "" if self._link.connection is None else self._link.connection.warning
-        """A line about the version of the server; empty if there is nothing to say."""
 
     def pieces(self, session: SessionName, sequence: int = 0) -> NatsPieces:
-        """Return a reader of a session, from a sequence on; 0 for the first piece that the engine has."""
         consumer = Consumer(self._link, STREAM, session.subject, _PIECES)
         consumer.last = max(sequence - 1, 0)
         return NatsPieces(consumer)
 
     def cards(self, whose: str = "*") -> NatsCards:
-        """Return a reader of the cards of a publisher, of all publishers, or of one session."""
         return NatsCards(Consumer(self._link, CARD_STREAM, cards_of(whose), _CARDS, newest_only=True))
 
     def close(self) -> None:
-        """Close the connection and all readers."""
         self._link.close()
 
 
 class NatsPieces:
-    """Reads the pieces of one session."""
-
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
         self._waiting: deque[Delivered] = deque()
         self.sequence = 0
-        """The sequence of the message returned last; 0 for none."""
 
     def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None if none arrives within the time."""
         deadline = time.monotonic() + seconds
         while True:
             if not self._waiting:
@@ -316,31 +297,24 @@ class NatsPieces:
 
     @property
     def has_none(self) -> bool:
-        """Whether the engine has answered that it has no piece of the session."""
         return self._consumer.backlog == 0 and self._consumer.last == 0
 
     def restart(self) -> None:
-        """Read again from the first piece."""
         self._waiting.clear()
         self._consumer.restart()
 
     def close(self) -> None:
-        """Stop to read."""
         self._waiting.clear()
         self._consumer.close()
 
 
 class NatsCards:
-    """Reads the newest card of each session, then each card as it is written."""
-
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
         self._live: deque[float] = deque(maxlen=_LIVE_CARDS)
         self.is_complete = False
-        """Whether the newest card of every session was returned once."""
 
     def next(self, seconds: float) -> list[StoredCard]:
-        """Return the cards that have arrived; empty if none arrives within the time."""
         is_live = self.is_complete
         found = self._consumer.next(seconds)
         self.is_complete |= self._consumer.backlog == 0
@@ -359,5 +333,4 @@ class NatsCards:
         return cards
 
     def close(self) -> None:
-        """Stop to read."""
         self._consumer.close()

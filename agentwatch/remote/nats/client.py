@@ -42,8 +42,7 @@ _SEED = b"BEGIN USER NKEY SEED"
 
 
 def login_options(login: Login) -> dict[str, Any]:
-    """Return the options of the client's `connect` for a login. Raise `Fault` if a file cannot be read, or a
-    `.creds` file needs a package that is not installed."""
+    """Return the options of `connect` for a login; raise `Fault` for a bad file or a missing package."""
     given = login.credentials
     options: dict[str, Any] = {
         "user": login.address.user or given.user or None,
@@ -125,8 +124,6 @@ _MOST_DIGITS = 20
 
 
 class Message(NamedTuple):
-    """A message that was received, in foreign bytes."""
-
     subject: bytes
     reply: bytes
     data: bytes
@@ -240,7 +237,6 @@ class GuardedTransport(Transport):
         self._sending().write(payload)
 
     def writelines(self, payload: list[bytes]) -> None:
-        """Write several pieces."""
         self._sending().writelines(payload)
 
     async def read(self, buffer_size: int) -> bytes:
@@ -260,7 +256,6 @@ class GuardedTransport(Transport):
         return line if self.info else self._changed(line)
 
     async def drain(self) -> None:
-        """Wait until the pieces written are sent."""
         assert self._writer is not None
         await self._writer.drain()
 
@@ -268,7 +263,6 @@ class GuardedTransport(Transport):
         """Do nothing: the end of a connection of TLS may take 30 s, and everything sent was acknowledged."""
 
     def close(self) -> None:
-        """Close the connection."""
         if self._writer is None:
             return
         self._writer.close()
@@ -276,7 +270,6 @@ class GuardedTransport(Transport):
             self._writer.transport.abort()
 
     def at_eof(self) -> bool:
-        """Return whether the server has ended the connection."""
         return self._reader is None or self._reader.at_eof()
 
     def __bool__(self) -> bool:
@@ -366,13 +359,11 @@ class RawClient(Client):
         self._receivers: dict[int, Receiver] = {}
 
     async def receive(self, subject: str, receiver: Receiver) -> int:
-        """Subscribe, and return the subscription's number; `receiver` is called in the client's thread."""
         self._receivers[self._sid + 1] = receiver  # messages may arrive before `subscribe` returns
         subscription = await self.subscribe(subject)
         return int(subscription._id)  # noqa: SLF001
 
     async def leave(self, number: int) -> None:
-        """End a subscription."""
         self._receivers.pop(number, None)
         if (subscription := self._subs.get(number)) is not None and not self.is_closed:
             await subscription.unsubscribe()

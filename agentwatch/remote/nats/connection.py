@@ -38,7 +38,6 @@ class Inbox:
     def __init__(self, subject: str) -> None:
         self.subject = subject
         self.number = 0
-        """The number of the subscription."""
         self.messages: SimpleQueue[Message | RemoteError] = SimpleQueue()
 
 
@@ -46,9 +45,8 @@ class Connection:
     """One connection, which is never made again: whoever uses it knows what to ask first after a break."""
 
     def __init__(self, login: Login, inbox: str) -> None:
-        """Connect. `inbox` is the prefix of the subjects of answers: who shares it reads the answers of
-        others. Raise `Fault` if the file with the credentials cannot be used, and `RemoteError` if the server
-        cannot be reached, or refuses the login."""
+        """Connect. Who shares the `inbox`, the prefix of answers, reads those of others. Raise `Fault` for
+        the file with the credentials, `RemoteError` without a connection or login."""
         self.info: Mapping[str, Any] = {}
         """What the server says about itself; `tls_required` is whether the connection uses TLS."""
         self.server_version = ""
@@ -57,7 +55,6 @@ class Connection:
         self.lost = threading.Event()
         """Set when the connection is closed, by either side."""
         self.problem = RemoteError(errors.LOST)
-        """Why it was lost."""
         options = login_options(login)
         self._client = RawClient(login)
         self._inbox = inbox
@@ -100,17 +97,14 @@ class Connection:
         return answer_in(self.request(subject, data))
 
     def send(self, subject: str, data: bytes, reply: str) -> None:
-        """Send a message whose answers go to an inbox."""
         self._run_soon(self._publish(subject, data, None, reply))
 
     def listen(self) -> Inbox:
-        """Return a new inbox. Raise `RemoteError` if the connection was lost."""
         inbox = Inbox(f"{self._inbox}.{next(self._numbers)}.*")
         self._run(self._listen(inbox))
         return inbox
 
     def forget(self, inbox: Inbox) -> None:
-        """Close an inbox. Raise `RemoteError` if the connection was lost, and its inboxes with it."""
         self._inboxes.pop(inbox.number, None)
         if self.lost.is_set():  # the loop may end before it begins what is asked of it now
             raise self.problem

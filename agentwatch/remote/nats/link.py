@@ -38,7 +38,6 @@ class Link:
         self._due = 0.0
         self._problem = RemoteError(errors.LOST)
         self.connection: Connection | None = connect()
-        """The connection, if there is one now."""
 
     def get(self, seconds: float) -> Connection:
         """Return the connection; make it again if it was lost and the pause after the last attempt is over.
@@ -65,7 +64,6 @@ class Link:
                 self._drop()
 
     def close(self) -> None:
-        """Close the connection, for good. It never raises."""
         self._closed.set()
         if (connection := self.connection) is not None:
             connection.close()
@@ -96,16 +94,12 @@ _MOST_DIGITS = 20
 
 
 class NatsSink:
-    """A publisher's connection to JetStream."""
-
     def __init__(self, login: Login, publisher: str) -> None:
         self.round_trip = 0.0
         self._connection = Connection(login, inbox_of(publisher))
         self.warning = self._connection.warning
-        """A line about the version of the server; empty if there is nothing to say."""
 
     def tail(self, session: SessionName) -> TailPiece | None:
-        """Return the newest piece of a session; None if the engine is known to have none."""
         try:
             message = self._request(f"$JS.API.DIRECT.GET.{STREAM}.{session.subject}", b"", None)
         except RemoteError as error:
@@ -126,7 +120,6 @@ class NatsSink:
         return TailPiece(piece.end, int(sequence))
 
     def append(self, session: SessionName, piece: Piece, after: int) -> int:
-        """Store a piece, and return its sequence once it is acknowledged."""
         headers = headers_of(piece) | {
             "Nats-Expected-Stream": STREAM,
             "Nats-Expected-Last-Subject-Sequence": str(after),
@@ -138,16 +131,13 @@ class NatsSink:
         return sequence
 
     def put_card(self, session: SessionName, card: bytes) -> None:
-        """Replace the card of a session."""
         answer_in(self._request(session.card_subject, card, {"Nats-Expected-Stream": CARD_STREAM}))
 
     def wait(self, seconds: float) -> None:
-        """Wait, and keep the connection alive."""
         if self._connection.lost.wait(seconds):
             raise self._connection.problem
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _request(self, subject: str, data: bytes, headers: dict[str, str] | None) -> Message:

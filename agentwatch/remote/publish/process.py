@@ -1,8 +1,5 @@
-"""The process that ships one recording for `run`.
-
-It has a process session of its own, no terminal and no descriptor of the monitor, and reads the recording by
-its path. So it can neither delay the agent nor end with the monitor. What it has reached is in `STEM.ship`.
-"""
+"""The process that ships one recording for `run`. It has a process session of its own, no terminal and no
+descriptor of the monitor, so it neither delays the agent nor ends with the monitor."""
 
 from __future__ import annotations
 
@@ -40,10 +37,9 @@ class Job(NamedTuple):
 def ship(
     job: Job, wait: Callable[[float], bool], report: Callable[[Shipped], None] = lambda _: None
 ) -> Shipped | None:
-    """Ship a recording until the engine has it; continue what another process has begun. Until the engine has
-    all of it, the recording is among those of `engine ship --all`. `wait` waits for a number of seconds, and
-    returns whether to end. Return what the engine has; None if another process ships the recording. Raise
-    `OSError` if the recording cannot be opened."""
+    """Ship a recording until the engine has it, or `wait`, given seconds, says to end; return what it has.
+    Meanwhile it is among those of `engine ship --all`. None if another process ships it. Raise `OSError` if
+    it cannot be opened."""
     recorded = Recorded(job.recording)
     sidecar = Sidecar(recorded.files.shipped)
     try:
@@ -77,10 +73,9 @@ def _resumed(before: Shipped | None, job: Job) -> Shipped:
 def ship_all(
     jobs: Iterable[Job], stop: threading.Event, ship_one: Callable[[Job], None]
 ) -> list[threading.Thread]:
-    """Ship recordings at the same time, and return the threads. Each has a thread and a connection of its
-    own: a call blocks until the engine answers, and what the engine refuses for one session must not break
-    off the others. Beyond 64, one begins when another has ended. The most important of the `jobs` come first.
-    `ship_one` ships one recording, and raises nothing."""
+    """Ship recordings, the most important first, in at most 64 threads; return those. Each has a connection:
+    a call blocks until the engine answers, and a refusal of one session must not break off the others.
+    `ship_one` raises nothing."""
     waiting = list(jobs)[::-1]
     lock = threading.Lock()
 
@@ -102,8 +97,7 @@ def ship_all(
 
 
 def main(arguments: list[str]) -> None:
-    """Ship a recording in a process of its own: address, publisher's token, whether plain text is allowed,
-    path."""
+    """Ship a recording in a process of its own: address, publisher, whether plain text is allowed, path."""
     address, publisher, transport, recording = arguments
     take_name(b"agentwatch-ship")
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):

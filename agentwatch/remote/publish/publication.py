@@ -1,7 +1,4 @@
-"""The publishing of the session that `run` has started: its target, its process, and the wait for its end.
-
-It is light to import: `run` starts the process before its agent.
-"""
+"""The session that `run` publishes: its target, its process, and the wait for its end. Light to import."""
 
 from __future__ import annotations
 
@@ -47,7 +44,6 @@ class Target(NamedTuple):
 
     login: Login
     publisher: str
-    """The publisher's token."""
     environ: Mapping[str, str]
     """The environment of a process that ships to it, which names the files of the login by full paths."""
 
@@ -55,9 +51,8 @@ class Target(NamedTuple):
 def target_of(
     words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str], given: Given
 ) -> Target:
-    """Return where recordings are shipped to. Nothing is connected. `words` are the name of an engine in the
-    settings, or an address `nats://HOST[/SESSION]`. The command line, `given`, counts more than the settings.
-    Raise `Fault` if no engine has this name, or the address or the credentials are wrong."""
+    """Return where recordings are shipped to, by `given`, else by the settings; nothing is connected. `words`
+    are the name of an engine in the settings or an address. Raise `Fault` for what is unknown or wrong."""
     settings = settings_of(words, engines)
     address, session = parse_engine(words if settings is None else settings.address)
     if session:
@@ -82,7 +77,6 @@ _START = (
 
 
 def start_shipping(recording: Path, target: Target) -> int:
-    """Start a process that ships a recording, and return its id."""
     login = target.login
     process = subprocess.Popen(
         [
@@ -124,7 +118,6 @@ class Publication:
     def __init__(self, target: Target, wait_seconds: float, given: Given = _NOTHING) -> None:
         self.engine = target.login.address
         self.host = self.engine.host
-        """The host of the engine."""
         self._target = target
         self._wait_seconds = wait_seconds
         self._given = given
@@ -137,8 +130,7 @@ class Publication:
         self._forms: tuple[str, ...] = ()
 
     def start(self, recording: Path) -> None:
-        """Start to ship a new recording. It is noted first, so that it can be shipped later whatever happens.
-        Raise `OSError` if the process cannot be started."""
+        """Note a new recording, so that it can be shipped later whatever happens, and start the process."""
         self._recording = recording
         remember(recording)
         sidecar = Sidecar(SessionFiles(recording).shipped)  # one that lies there is of an earlier recording
@@ -147,8 +139,7 @@ class Publication:
         self._shipper = start_shipping(recording, self._target)
 
     def forms(self) -> tuple[str, ...]:
-        """Return the words for the header of a screen, the longest form first; they may be foreign. They say
-        where the session is published, and how far behind that is or why it is not."""
+        """Return words for the header, the longest form first: where it is published, and how far."""
         now = time.monotonic()
         if now >= self._read_due:
             self._read_due = now + _READ_SECONDS
@@ -158,7 +149,6 @@ class Publication:
 
     @property
     def has_trouble(self) -> bool:
-        """Whether the words of `forms` say that the engine does not have everything."""
         return len(self._forms) > 2
 
     def wait(self, most: float = float("inf")) -> bool:

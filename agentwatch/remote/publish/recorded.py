@@ -34,8 +34,6 @@ _MOST_DIGITS = 16
 
 
 class Noted(NamedTuple):
-    """The arrival times and gaps of a chunk."""
-
     end: int
     """Where the chunk must end, so that they fit into its headers."""
     seen: tuple[Pair, ...] = ()
@@ -47,8 +45,7 @@ class TimesAhead:
     such a file, there are none. A line that is not in this order is foreign; the later one counts."""
 
     def __init__(self, path: Path) -> None:
-        """Read the times of a recording when they are asked for. Another process may still write to the
-        file."""
+        """Read the times of a recording when asked; another process may still write to the file."""
         self._path = path
         self._ahead: deque[tuple[int, int, bool]] = deque()
         """The offset, the time or the number of bytes, and whether it is a gap."""
@@ -65,8 +62,7 @@ class TimesAhead:
             self._ahead.popleft()
 
     def within(self, end: int, *, is_last: bool = False) -> Noted:
-        """Return the lines from the present offset up to `end`, or up to as many as headers can hold. If it
-        `is_last`, the recording ends there, so a gap at its end belongs to the chunk too."""
+        """Return the lines up to `end` that headers can hold; at the recording's end also a gap there."""
         self._read(end)
         seen: dict[int, int] = {}
         gaps: dict[int, int] = {}
@@ -146,18 +142,14 @@ def _reading() -> Iterator[None]:
 
 
 class Recorded:
-    """A recording that is shipped from an offset on."""
-
     def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
-        """Open a recording. `clock` is in seconds, and never goes backwards. Raise `OSError` if it cannot be
-        opened, or is not a regular file."""
+        """Open a recording, or raise `OSError` if it is not a regular file. `clock` never goes backwards."""
         self.path = path
         self._clock = clock
         self.files = SessionFiles(path)
         self.offset = 0
         """The offset of the first byte that the engine does not have."""
         self.size = 0
-        """The size of the recording at the last poll."""
         self.changed_ns = 0
         """The time of its last change, in nanoseconds since the epoch."""
         self.has_begun = False
@@ -190,14 +182,12 @@ class Recorded:
         return ""
 
     def is_complete(self) -> bool:
-        """Return whether the recording has ended, and the engine has all its bytes."""
         return self.has_ended and self.offset == self.size
 
     @_reading()
     def check(self) -> str:
-        """Check the file, and return why shipping has to stop; empty if it has not. A file that was renamed
-        is read to its end, while no other file has its name. Raise `Unreadable` if the file cannot be
-        read."""
+        """Check the file, and return why shipping has to stop, or nothing; or raise `Unreadable`. A file that
+        was renamed is read to its end, while no other file has its name."""
         before = self.size
         status = os.fstat(self._fd)
         now = self._clock()
@@ -246,7 +236,6 @@ class Recorded:
         return Chunk(self.offset, data[: noted.end - self.offset], noted.seen, noted.gaps)
 
     def note_stored(self, chunk: Chunk) -> None:
-        """Note that the engine has a chunk."""
         self.offset = chunk.end
         self._before = (self._before + chunk.payload[-COMPARED_BYTES:])[-COMPARED_BYTES:]
         self._times.start_at(chunk.end)
@@ -261,18 +250,15 @@ class Recorded:
         return now < self._exit_code_due
 
     def end(self) -> Ended:
-        """Return the piece that says that the recording has ended."""
         process = self.process()
         code = None if process is None else process.exit_code
         with _reading():
             return Ended(self.size, code if code is None or 0 <= code < 256 else None, self._sha256())
 
     def process(self) -> SavedProcess | None:
-        """Return what is known about the process of the agent."""
         return read_process(self.files.process)
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._fd)
 
     def _search(self) -> None:
@@ -295,8 +281,7 @@ class Recorded:
 
 
 def digest_of(fd: int, size: int) -> str:
-    """Return the SHA-256 of the first bytes of a file in hexadecimal digits; of all if the file is
-    shorter."""
+    """Return the hexadecimal SHA-256 of the first bytes of a file; of all if it is shorter."""
     digest, at = hashlib.sha256(), 0
     while at < size and (data := os.pread(fd, min(size - at, 1 << 20), at)):
         digest.update(data)

@@ -42,8 +42,6 @@ _OPEN = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | getattr(os, "O_NOFOLLOW", 0) | 
 
 
 class ShipState(StrEnum):
-    """How far the shipping of a recording is."""
-
     SHIPPING = "shipping"
     WAITING = "waiting"
     """The engine is away or refuses; it is tried again."""
@@ -54,15 +52,11 @@ class ShipState(StrEnum):
 
 
 class Shipped(NamedTuple):
-    """How much of a recording an engine has."""
-
     to: str
-    """The address of the engine."""
     session: SessionName
     shipped: int = 0
     """The bytes of the recording that the engine has."""
     bytes: int = 0
-    """The size of the recording."""
     state: ShipState = ShipState.SHIPPING
     problem: str = ""
     """Why the engine does not have the rest."""
@@ -108,7 +102,6 @@ class Sidecar:
             os.pwrite(self._fd, orjson.dumps(values).ljust(_BLOCK - 1) + b"\n", 0)
 
     def close(self) -> None:
-        """Close the file, which releases its lock."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None

@@ -39,13 +39,10 @@ _KNOWN = frozenset({"all"})
 
 
 class Lifeline:
-    """Waits for words, and for the end."""
-
     def __init__(self, fd: int = 0) -> None:
         self.has_ended = False
         """Whether the watcher has left, or was killed, or the connection was lost."""
         self.words: set[str] = set()
-        """The words that have arrived."""
         self._fd = fd
         self._held = b""
         self._poll = select.poll()
@@ -78,9 +75,8 @@ _LIFE_SECONDS = 10.0
 
 
 def send_pieces(session: str, have: int, digest: str) -> None:
-    """Send a session until it ends, the standard input ends, or nobody reads it. `session` is its id, or the
-    beginning of it. The watcher has `have` bytes, whose SHA-256 is `digest` in hexadecimal digits; `-` if he
-    does not know it."""
+    """Send a session, by the beginning of its id, until it ends or nobody reads it. The watcher has `have`
+    bytes, whose SHA-256 is `digest`, or `-` if unknown."""
     with suppress(BrokenPipeError):
         try:
             _send(session, have, digest)
@@ -158,8 +154,7 @@ class _Sender:
             lifeline.wait(_BUSY_SECONDS if now - busy_at < _BUSY_FOR_SECONDS else _IDLE_SECONDS)
 
     def _begins(self, digest: str) -> bool:
-        """Return whether the bytes that the watcher has are the first ones of the session, by what is known.
-        The lines of a store may differ from those that were read before."""
+        """Return whether the watcher has the first bytes, by what is known: a store's lines may change."""
         if self._have > self._growth.size():
             return False
         if digest == "-":

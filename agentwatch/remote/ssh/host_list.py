@@ -54,8 +54,6 @@ _ANSWER = re.compile(rb"head ([0-9]{1,6})")
 
 
 class Head(NamedTuple):
-    """What the first lines of a session show."""
-
     size: int
     """The size of the file in the list for which it was read: of a file that was removed nothing arrives."""
     title: str = ""
@@ -76,9 +74,8 @@ class Heads:
         return {row.key: self._filled(row) for row in rows}
 
     def read(self, lines: ChannelLines, rows: Iterable[Row]) -> bool:
-        """Ask for some beginnings that are not known yet, and return whether one was read. `lines` is the
-        output of the script, which waits for a word. `rows` begin with the newest. Raise `RemoteError` if the
-        host does not answer as it should."""
+        """Ask for some unknown beginnings, of the newest of `rows` first, and return whether one was read.
+        `lines` is the output of the script, which waits for a word."""
         wanted = [row for row in rows if self._is_wanted(row)][:_AT_ONCE]
         for row in wanted:
             agent = OWN if row.is_own else row.agent
@@ -217,15 +214,13 @@ class Lists:
         return safe_line(f"{plural(self._hidden, 'older session')} hidden" if self._hidden else "")
 
     def read(self, seconds: float, *, wants_all: bool) -> bool:
-        """Take what the host sends, and return whether it has sent anything. It waits at most `seconds` for
-        it. `wants_all` says whether old sessions are wanted too. Raise `RemoteError` if the connection is
-        lost, or the command has ended."""
+        """Take what the host sends within some seconds, and return whether it has sent anything. `wants_all`
+        says whether old sessions are wanted too. Raise `RemoteError` at the end of the connection."""
         if self._way == "program":
             return self._read_program(seconds, wants_all=wants_all)
         return self._read_asked(seconds)
 
     def close(self) -> None:
-        """End the command on the host."""
         self._channel.close()
 
     def _read_program(self, seconds: float, *, wants_all: bool) -> bool:
@@ -364,7 +359,6 @@ class SshHost:
         """Return nothing: the other machine knows why its sessions have their states."""
 
     def close(self) -> None:
-        """End the thread, and the command on the host. The shared connection is closed with the process."""
         self._is_closed.set()
         self._thread.join(_END_SECONDS)
 

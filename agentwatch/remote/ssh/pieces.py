@@ -62,9 +62,8 @@ class SshPieces:
         self._has_ended = False
 
     def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None if none arrives within the time. Connecting may take longer than the
-        time. Raise `ReplacedError` if the bytes that are here are not the beginning of the file any more: a
-        new copy must begin, and `RemoteError` if the session cannot be read."""
+        """Return the next piece; None if none arrives in time, which connecting may exceed. Raise
+        `ReplacedError` if a new copy must begin, and `RemoteError` if the session cannot be read."""
         if self._ready:
             return self._ready.popleft()
         if self._has_ended:
@@ -84,22 +83,18 @@ class SshPieces:
 
     @property
     def pieces(self) -> SshPieces:
-        """The pieces of the session."""
         return self
 
     def card(self) -> SeenCard | None:
-        """Return None: a host has no cards."""
         return None
 
     def exists(self, seconds: float) -> bool:
-        """Return whether the host has the session; it waits at most `seconds` for the first piece, which
-        `next` returns then."""
+        """Return whether the host has the session; its first piece, which `next` returns then, is awaited."""
         if (first := self.next(seconds)) is not None:
             self._ready.appendleft(first)
         return not self.has_none
 
     def restart(self) -> None:
-        """Read again from the first byte."""
         self.close()
         self._have, self._inode, self._digest = 0, 0, hashlib.sha256()
         self._has_ended = False
@@ -186,7 +181,6 @@ class SshPieces:
         return RemoteError(str(ended))
 
     def close(self) -> None:
-        """Stop to read, and end the command on the host."""
         if self._channel is not None:
             self._channel.close()
         self._channel, self._lines, self._size = None, None, None
@@ -194,6 +188,5 @@ class SshPieces:
 
 
 def connected(address: str, copy: LocalCopy) -> SshPieces:
-    """Read the bytes of a session that a copy does not have. Raise `Fault` if the words are not an address of
-    a session, and `OSError` if the copy cannot be read."""
+    """Read the bytes that a copy lacks. Raise `Fault` for the address, `OSError` for the copy."""
     return SshPieces(address, copy.have, copy.digest().hexdigest() if copy.origin.base == 0 else "")

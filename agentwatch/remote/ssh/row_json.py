@@ -1,9 +1,5 @@
-"""A row of a list as it is sent from a host: a JSON object, and back.
-
-What a host sends is foreign: a text has a length, a number a range, a state is one that is known. Another
-version may send more or fewer keys. The process id and the terminal of a session are not sent: they would be
-taken for those of this machine.
-"""
+"""A row of a list as a host sends it, in JSON. The process id and the terminal are not sent: they would be
+taken for those of this machine. Other versions may have other keys."""
 
 from __future__ import annotations
 
@@ -78,8 +74,7 @@ def encode(row: Row) -> bytes:
 
 
 def decode(given: dict[str, Any], host: SshAddress, ahead_ms: int = 0) -> Row | None:
-    """Return the row in an object from a host; None if it names no session. The clock of the host is
-    `ahead_ms` ahead of ours."""
+    """Return the row in an object from a host whose clock is `ahead_ms` ahead; None without a session."""
     if not isinstance(given.get("id"), str) or not 0 < len(given["id"]) <= _MOST_ID:
         return None
     session_id, store = values_in(_KEY, given).values()

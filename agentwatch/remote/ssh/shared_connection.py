@@ -114,7 +114,6 @@ class Channel:
         self._pending = data + self._pending
 
     def close(self) -> None:
-        """End the client, and with it the command on the host, whose standard input ends."""
         process = self._process
         for stream in (process.stdin, process.stdout, process.stderr):
             if stream is not None:
@@ -300,8 +299,7 @@ def is_session(text: str) -> bool:
 
 
 def parse_ssh(words: str) -> tuple[SshAddress, str]:
-    """Return a host and the id of the session behind it, or empty; `Fault` for another form, or a
-    password."""
+    """Return a host and the session behind it, or empty; raise `Fault` for another form or a password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SSH).partition("/")
     if has_password(place):
         raise Fault("an address must not contain a password: other users of this machine can read it", USAGE)
@@ -332,8 +330,7 @@ _REFUSED = re.compile(r"(?i)permission denied|host key verification failed|too m
 
 
 class Connection:
-    """A host, and the folder of the socket through which its connection is shared. Nothing is connected
-    yet."""
+    """A host, and the folder of the socket through which its connection is shared."""
 
     def __init__(self, address: SshAddress) -> None:
         self.address = address
@@ -344,9 +341,8 @@ class Connection:
         self._environ = without_credentials(os.environ)
 
     def log_in(self, *, asks: bool) -> None:
-        """Connect, unless that was done and the connection is still there. `asks` says whether ssh may ask on
-        the terminal: for a password, or whether a host key is right. Raise `RemoteError` if ssh cannot
-        connect; the message has its reason."""
+        """Connect, unless the connection is there. `asks` says whether ssh may ask on the terminal, for a
+        password or about a host key. Raise `RemoteError` with its reason."""
         with self._lock:
             if self._is_closed:
                 raise RemoteError("the connection is closed")
@@ -364,7 +360,6 @@ class Connection:
         return channel
 
     def close(self) -> None:
-        """Close the connection for ever; a login in progress is ended."""
         self._is_closed = True
         if (login := self._login) is not None:
             login.terminate()
@@ -453,7 +448,6 @@ _sharing = threading.Lock()
 
 
 def connection_to(address: SshAddress) -> Connection:
-    """Return the connection to a host that this process shares. It is closed when the process ends."""
     with _sharing:
         if not _shared:
             atexit.register(close_all)
@@ -488,7 +482,6 @@ def connect(addresses: Iterable[str]) -> None:
 
 
 def close_all() -> None:
-    """Close the connections to all hosts."""
     with _sharing:
         connections = list(_shared.values())
         _shared.clear()
@@ -518,7 +511,6 @@ class Frame(NamedTuple):
 
 
 def frame_of(piece: Piece, *, is_newest: bool = False) -> bytes:
-    """Return the frame of a piece."""
     payload = piece.payload if isinstance(piece, Chunk) else b""
     values: dict[str, Any] = {**headers_of(piece), "length": len(payload)}
     if is_newest:
