@@ -1,4 +1,1 @@
-"""The output formats: text, stream-json, summary, action log, `show`, comparisons, exports and redaction.
-
-Each is a function of a recording.
-"""
+"""The output formats: text, JSON, summary, log, `show`, comparisons, exports and redaction."""

@@ -81,7 +81,6 @@ class Commands:
             queue.finish(until)
 
     def _try(self, command: tuple[str, ...], event: Event, missed: int, stopped: threading.Event) -> None:
-        """Run a command with an event, and note why it has failed for the first time."""
         try:
             reason = self._run(command, event, missed, stopped)
         except OSError as error:
@@ -129,8 +128,7 @@ class Commands:
         return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
 
     def _redacted(self, name: str, whole: str) -> str:
-        """Return a text as safe text, without the secrets and personal data of both. Only a command has
-        several lines."""
+        """Return a text as safe text without secrets and personal data; only a command has several lines."""
         text = whole[:_MOST_READ]
         shown = self._masked((safe_text if name == "command" else safe_line)(self._masked(text)))
         most = _COLUMNS[name]
@@ -145,8 +143,6 @@ class Commands:
 
 
 class _Queue:
-    """The events that wait for the command of one rule, and the thread that runs it."""
-
     def __init__(self, run: Callable[[Event, int, threading.Event], object]) -> None:
         self._run = run
         self._waiting: deque[Event] = deque()
@@ -187,8 +183,7 @@ class _Queue:
 
 
 def _is_over(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process has ended. It is not collected where that is possible, so that its group keeps
-    the number."""
+    """Return whether a process has ended, if possible without collecting it: its group keeps the number."""
     if not hasattr(os, "waitid"):
         return process.poll() is not None
     try:

@@ -1,11 +1,9 @@
-"""The action log: the text format with a time before each line, and a `#` line before and after each run.
+"""The action log: the text format with a time before each line, and `#` lines for runs, questions, rules and
+acts.
 
-A `#` line also says which permission the agent asked the user for, how the user answered, which rule was hit,
-and what the user did through agentwatch.
-
-Times, text and order depend only on the recording, its arrival times, its alarms and its acts. `agentwatch
-log FILE` therefore prints the bytes that were written during the live run, and behind them the acts since the
-end of the recording. The log of a stream of no known agent is one `#` line.
+It depends only on the recording, its arrival times, its alarms and its acts. So a log of a finished recording
+has the bytes that were written during the live run, and behind them the acts since its end. The log of a
+stream of no known agent is one `#` line.
 """
 
 from __future__ import annotations
@@ -37,9 +35,8 @@ _SAID_COLUMNS = 240
 
 
 class ActionLog:
-    """The lines of the log of one session, each returned once. More `alarms` may be appended while the
-    session grows. `acts` returns what the user did so far, the oldest first. With `addresses`, each line of a
-    call has its number: `#12`."""
+    """The lines of the log of one session, each returned once. `alarms` may be appended; `acts` returns the
+    acts so far, the oldest first. With `addresses`, each line of a call has its number: `#12`."""
 
     def __init__(
         self,
@@ -60,8 +57,7 @@ class ActionLog:
         self._logged = 0
         self._said = 0
         self._outcomes: Counter[Outcome] = Counter()
-        """The outcomes of the logged calls of the current run. They are complete when the run's closing line
-        is due, because the end of a run also ends its open calls."""
+        """Complete when the closing line is due: the end of a run also ends its open calls."""
         self._is_closed = False
 
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
@@ -142,8 +138,7 @@ class ActionLog:
             yield styled((line, "strong"))
 
     def _end_run(self, number: int) -> Iterator[SafeText]:
-        """Yield the closing line of a run unless it was yielded before. Runs are counted from 1. Number 0 is
-        the time before the first run, which has no line."""
+        """Yield the closing line of a run once. Number 0 is the time before the first run, without a line."""
         if self._runs_ended < number:
             self._runs_ended = number
             calls = self._session.calls
@@ -211,8 +206,7 @@ class LogWriter:
     def __init__(
         self, reader: LineReader, log_fd: int, agent: Agent | None = None, path: Path | None = None
     ) -> None:
-        """Start the thread. The own position of `reader` stays unchanged. `log_fd` is closed at the end.
-        `agent` is None to detect it. The alarms and acts are beside `path`; None if nothing is kept."""
+        """Start the thread, which closes `log_fd`. The alarms and acts are beside `path`, or None."""
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._log_fd = log_fd
@@ -225,7 +219,6 @@ class LogWriter:
         self._thread.start()
 
     def finish(self) -> None:
-        """Wait until the log of an ended recording is written."""
         self._finishing.set()
         self._thread.join()
 

@@ -30,9 +30,8 @@ _FIELDS = [
 
 
 def row_json(row: Row, host: str) -> bytes:
-    """Return a session as one line of JSON, without a line end. Its keys are the same for every session: what
-    is unknown is null. Texts are as the agent wrote them, with `?` for half a surrogate pair. A session whose
-    machine is silent is `unknown` since its last report."""
+    """Return a row as one line of JSON with the same keys for every session, null for what is unknown. Texts
+    are the agent's, with `?` for half a surrogate pair. A silent machine's session is `unknown`."""
     status = row.status
     if row.lost_ms is not None:
         status = UNKNOWN._replace(since_ms=row.lost_ms, now=status.now)

@@ -29,8 +29,7 @@ class ByteCopy:
         self._copied = start
 
     def copy(self) -> int:
-        """Copy the new bytes, and return their number. Raise `OSError` if the sink cannot be written to;
-        `BrokenPipeError` if nobody reads it any more."""
+        """Copy the new bytes, return their number; `BrokenPipeError` if nobody reads the sink any more."""
         until = self._growth.size()
         before = self._copied
         while self._copied < until:
@@ -43,8 +42,7 @@ class ByteCopy:
 
 
 class Tee:
-    """Copies a recording to the next program of the pipeline, in a thread of its own. A program that reads
-    slowly or exits early blocks neither the agent nor the screen."""
+    """Copies a recording to the next program in a thread: a slow one blocks neither agent nor screen."""
 
     def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
         self.fault: OSError | None = None
@@ -56,7 +54,6 @@ class Tee:
         self._thread.start()
 
     def finish(self) -> None:
-        """Wait until the whole recording, which must have ended, is copied."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -110,9 +107,8 @@ def replayed(
     asked: Asked,
     agent: Agent | None = None,
 ) -> Feed | Problem:
-    """Return a feed whose recording grows as it is replayed. What lies before the replay is applied. Without
-    recorded times, all of it is there at once. If the recording does not have the part that is asked for, the
-    reason is returned. `agent` is None to detect it."""
+    """Return a feed whose recording grows as it is replayed, without times all at once; or why the recording
+    does not have the part that is asked for. `agent` is None to detect it."""
     whole = Feed(reader, agent)
     history = History(whole, reader)
     whole.advance()

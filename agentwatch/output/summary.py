@@ -27,9 +27,7 @@ _COUNTS = 6
 
 
 def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
-    """Yield the summary of the session that a feed shows, with the member `tests`. The outputs of its tests
-    are read from the feed's recording, which must be open. The members in `more` follow those of the
-    summary."""
+    """Yield the summary of the session of a feed, with its `tests`, and with `more` at the end."""
     return summary(feed.session, {"tests": _tests(feed), **(more or {})})
 
 
@@ -50,9 +48,8 @@ def _tests(feed: Feed) -> dict[str, object] | None:
 
 
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
-    """Yield what a session alone contains of its summary in pieces, without a line end. Characters that could
-    control a terminal are written as JSON escapes, which leaves the values unchanged. The text of a session
-    may be long, so it is never joined in memory. The members in `more` follow those of the summary."""
+    """Yield the summary of a session alone in pieces, because its text may be long, with `more` at the end
+    and without a line end. Characters that could control a terminal become JSON escapes."""
     run, checks = session.run, integrity(session)
     yield _members(
         b"{",
@@ -136,7 +133,6 @@ def _json(value: object) -> bytes:
 
 
 def call_members(call: Call) -> dict[str, object]:
-    """Return the members of a call in the summary."""
     return {
         "number": call.number,
         "call_id": call.call_id,
@@ -178,9 +174,8 @@ def command_members(command: CommandVerdict) -> dict[str, object]:
 
 
 def final_answer(session: Session) -> str:
-    """Return the assistant's text after the last call and the last prompt of the last turn. It is the text of
-    the result if the recording contains only that, as the agent's `json` format does. Thoughts, notices and
-    subagents' entries between its pieces are left out. It is empty if no text follows the last call."""
+    """Return the assistant's text after the last call and the last prompt; the result's if there is only
+    that. Thoughts, notices and subagents' entries are left out."""
     if session.run.is_bare:
         return session.run.result or ""
     return "".join(entry.text for entry in final_entries(session))

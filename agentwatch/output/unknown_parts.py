@@ -31,7 +31,6 @@ class Finding:
     """A name or value in the recording that this version does not know."""
 
     count: int
-    """The number of its occurrences."""
     line: int
     """The number of the first line that contains it, counted from 1."""
     sample: SafeText
@@ -39,8 +38,7 @@ class Finding:
 
 
 class _Collector:
-    """Collects the unknown names and values in the lines that a `LineJoiner` passes to it. Its `decode`
-    methods return no events except `Malformed`, which the joiner needs."""
+    """Collects the unknown in the lines of a `LineJoiner`, to which it returns no events but `Malformed`."""
 
     def __init__(self, agent: Agent | None) -> None:
         self.agent = agent

@@ -32,8 +32,6 @@ _MOST_BITS = 200_000_000
 
 
 class Matching(NamedTuple):
-    """Which items of two sequences match."""
-
     pairs: list[tuple[int, int]]
     """The indices of equal items, ascending in both sequences."""
     is_exact: bool
@@ -61,7 +59,6 @@ def matching(a: Sequence[Hashable], b: Sequence[Hashable], most_steps: int = _MO
 
 
 def _equal_ends(a: list[int], b: list[int]) -> tuple[int, int]:
-    """Return the number of equal items at the start, and at the end of what remains."""
     most = min(len(a), len(b))
     head = next((at for at in range(most) if a[at] != b[at]), most)
     most -= head
@@ -101,9 +98,8 @@ def _middle(a: list[int], b: list[int], most_steps: int) -> tuple[list[tuple[int
 
 
 def _by_bits(a: list[int], b: list[int], of_a: range, of_b: range) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of the longest common subsequence, the last pair first. A row of the table of lengths
-    is one integer, with a bit of 0 where the length grows by 1. The rows follow from each other in a few
-    operations on integers (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004)."""
+    """Yield the pairs of the longest common subsequence, the last first. A row of the table of lengths is one
+    integer with a 0 where the length grows (Hyyrö, "Bit-parallel LCS-length computation revisited", 2004)."""
     masks: dict[int, int] = defaultdict(int)
     for column, other in enumerate(of_b):
         masks[b[other]] |= 1 << column
@@ -189,15 +185,6 @@ _NAME_OF_TEMPORARY = "tmp"
 
 
 class Key(NamedTuple):
-    """The parts of a call that are compared.
-
-    Example:
-        >>> import agentwatch
-        >>> session = agentwatch.load("recordings/plain.ndjson")
-        >>> key_of(session.calls[0], session.run.cwd)
-        Key(tool='read', target='lantern/settings.py', subject='settings.py')
-    """
-
     tool: str
     """The kind of the tool; if the kind is unknown, also the name."""
     target: str
@@ -220,7 +207,6 @@ def keys_of(session: Session, most: int) -> list[Key]:
 
 
 def key_of(call: Call, cwd: str | None) -> Key:
-    """Return the key of a call."""
     tool = f"{call.kind} {call.tool.casefold()}" if call.kind is ToolKind.OTHER else str(call.kind)
     if call.kind in _OF_FILES and (path := call.path or call.target):
         target = levelled_path(path, cwd)
@@ -315,7 +301,6 @@ class Match(StrEnum):
     EQUAL = "equal"
     """Both have the same key, at the same place."""
     MOVED = "moved"
-    """Both have the same key, at another place."""
     REPLACED = "replaced"
     """Both are of the same tool at the same place, with another target."""
     ONLY_A = "only_a"

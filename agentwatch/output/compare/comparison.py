@@ -1,9 +1,4 @@
-"""The comparison of two runs, or of several runs a side. What is unknown is None, never 0.
-
-Two runs are compared call by call, with the first divergence, files, verdicts and texts. Several runs a side
-are compared by medians, ranges and shares. No difference is called significant: with fewer than ten runs a
-side it may be chance, and the report has a note about that.
-"""
+"""The comparison of two runs by calls, or of several runs a side by medians. None is unknown, never 0."""
 
 from __future__ import annotations
 
@@ -44,8 +39,6 @@ _MOST = 10**12
 
 
 class Lines(NamedTuple):
-    """The lines that were added and removed; None if unknown."""
-
     added: int | None
     removed: int | None
 
@@ -65,7 +58,6 @@ class Totals(NamedTuple):
     output: int | None
     cost_usd: float | None
     files: int
-    """The number of files that calls changed. What shell commands change is unknown."""
     lines_added: int | None
     lines_removed: int | None
     tests: State | None
@@ -77,14 +69,11 @@ class Side:
     """A run as it is compared."""
 
     name: str
-    """The name of the recording, as the user typed it. Foreign text."""
     feed: Feed
     """The feed, which has read the recording to its end."""
     totals: Totals
     by_tool: Counter[str]
-    """The number of calls of each kind of tool."""
     files: dict[str, Lines]
-    """The changed files by their path, relative to the working directory; in the order of their paths."""
     verdicts: dict[int, Verdict]
     """The verdicts of calls, by the number of the call."""
     commands: dict[str, CommandVerdict]
@@ -94,13 +83,11 @@ class Side:
 
     @property
     def session(self) -> Session:
-        """The session at its end."""
         return self.feed.session
 
 
 def side_of(name: str, feed: Feed) -> Side:
-    """Return a run as it is compared. This reads the outputs of commands again, for the verdicts: 0.1 ms
-    each. `name` is the recording as the user typed it. `feed` has read the recording to its end."""
+    """Return a run as it is compared. Reading outputs again takes 0.1 ms each. `feed` is at its end."""
     session, final = feed.session, final_verdicts(feed)
     commands = {levelled(each.command, session.run.cwd): each for each in reversed(final.commands)}
     commands = dict(reversed(commands.items()))
@@ -186,8 +173,6 @@ class Part(StrEnum):
 
 
 class Piece(NamedTuple):
-    """Words that follow each other."""
-
     part: Part
     text: str
     """Foreign text. A piece of both texts has the spaces of the second text."""
@@ -250,13 +235,10 @@ _SLOWER_MS = 1000
 
 
 class Aspect(StrEnum):
-    """What differs in two matching calls."""
-
     OUTCOME = "outcome"
     EXIT_CODE = "exit_code"
     DURATION = "duration"
     LINES = "lines"
-    """The numbers of lines that an edit added and removed."""
     VERDICT = "verdict"
     """Red or green, or the number of failed tests."""
 
@@ -266,9 +248,7 @@ class Row(NamedTuple):
 
     match: Match
     a: int | None
-    """The number of the call of the first run; None if it has no such call."""
     b: int | None
-    """The number of the call of the second run; None if it has no such call."""
     aspects: tuple[Aspect, ...] = ()
     """What differs; empty for a call that only one run made, and for calls with different targets."""
 
@@ -287,22 +267,14 @@ class FileRow(NamedTuple):
     """A file that at least one of the runs changed."""
 
     path: str
-    """Relative to the working directory. Foreign text."""
     a: Lines | None
-    """None if the first run did not change the file."""
     b: Lines | None
-    """None if the second run did not change the file."""
 
 
 class CommandRow(NamedTuple):
-    """A command that runs tests, a linter or a build, in at least one of the runs."""
-
     command: str
-    """The levelled words of the command. Foreign text."""
     a: CommandVerdict | None
-    """Its last call in the first run; None if it did not run there."""
     b: CommandVerdict | None
-    """Its last call in the second run; None if it did not run there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,11 +288,9 @@ class Comparison:
     first_divergence: int | None
     """The index of the first row in which the runs differ in more than durations; None without one."""
     files: list[FileRow]
-    """In the order of their paths."""
     commands: list[CommandRow]
     """The command that ran last is first; then the commands that only the second run has."""
     text: TextDifference
-    """The final answers."""
     is_exact: bool
     """Whether the calls could be aligned accurately; very long, repetitive runs are aligned approximately."""
 
@@ -334,7 +304,6 @@ class Comparison:
         return [index for index, row in enumerate(self.rows) if not row.is_equal]
 
     def counts(self) -> Counter[Match]:
-        """Return the number of rows of each kind; `EQUAL` includes equal calls with other results."""
         return Counter(row.match for row in self.rows)
 
     def changed(self) -> int:
@@ -346,7 +315,6 @@ class Comparison:
         return sum(1 for row in self.rows if row.match is Match.EQUAL and row.aspects and not row.parts)
 
     def calls(self, row: Row) -> tuple[Call | None, Call | None]:
-        """Return the calls of a row."""
         return (
             None if row.a is None else self.a.session.calls[row.a - 1],
             None if row.b is None else self.b.session.calls[row.b - 1],
@@ -433,7 +401,6 @@ class Spread(NamedTuple):
     """A figure over several runs; only runs whose recording contains it count."""
 
     known: int
-    """The number of runs whose recording contains the figure."""
     median: float | None
     least: float | None
     most: float | None
@@ -445,7 +412,6 @@ class Share(NamedTuple):
     name: str
     a: int
     known_a: int
-    """The number of runs for which this is known."""
     b: int
     known_b: int
 
@@ -454,19 +420,13 @@ class Habit(NamedTuple):
     """A call that more runs of one side make."""
 
     tool: str
-    """The kind of the tool."""
     target: str
-    """The levelled target. Foreign text."""
     a: int
-    """The number of runs of the first side that made the call."""
     b: int
-    """The number of runs of the second side that made the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Several runs a side."""
-
     a: Sequence[Side]
     b: Sequence[Side]
     shares: list[Share]
@@ -475,7 +435,6 @@ class Several:
 
     @property
     def is_few(self) -> bool:
-        """Whether a side has fewer than ten runs."""
         return min(len(self.a), len(self.b)) < _FEW
 
 

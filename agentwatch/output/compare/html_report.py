@@ -47,7 +47,6 @@ _MOST_FOLDED = 500
 
 
 def page_pieces(report: Report, notes: Iterable[str] = ()) -> Iterator[bytes]:
-    """Yield a report as a page. `notes` say what was masked, or that nothing was."""
     title = safe_line(report.title)
     yield head(title, "", style()).encode()
     sides = "".join(

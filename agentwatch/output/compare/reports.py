@@ -1,7 +1,4 @@
-"""The report on a comparison: its sections, and their text, JSON and Markdown.
-
-The texts of the sections are foreign; each format makes them harmless.
-"""
+"""The report on a comparison: its sections, of foreign texts, and their text, JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -38,23 +35,17 @@ from agentwatch.text.safe_json import safe_json
 
 
 class Table(NamedTuple):
-    """A table of facts; the first column names them."""
-
     columns: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
 
 
 class StepLine(NamedTuple):
-    """A call of one run, or one of each."""
-
     sign: str
     """One character: `=`, `~`, `>`, `!`, `-` or `+`."""
     word: str
     """What the sign means: `only in A`."""
     a: str
-    """The address of the call in the first run, `#12`; empty if it has no such call."""
     b: str
-    """The address of the call in the second run; empty if it has no such call."""
     lines: tuple[str, ...]
     """The call, and below it what went differently."""
     outcomes: tuple[str, str] = ("", "")
@@ -74,8 +65,6 @@ class Steps(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A part of a report with a heading."""
-
     heading: str
     content: Table | list[str] | Steps | TextDifference
     """A list has sentences, one per line."""
@@ -104,7 +93,6 @@ MARKS = {Part.BOTH: ("", ""), Part.ONLY_A: ("[-", "-]"), Part.ONLY_B: ("{+", "+}
 
 
 def text_lines(report: Report, width: int = WIDTH) -> Iterator[SafeText]:
-    """Yield the lines of a report."""
     for letter, name in report.sides:
         yield from _wrapped(f"{letter}  {name}", width, 3)
     for section in report.sections:
@@ -303,8 +291,6 @@ SAME = "="
 
 
 class Figure(NamedTuple):
-    """A figure of the totals."""
-
     name: str
     value: Callable[[Totals], float | None]
     words: Callable[[float], str]
@@ -330,7 +316,6 @@ _FIGURES = (
     Figure("lines added", lambda totals: totals.lines_added, _count),
     Figure("lines removed", lambda totals: totals.lines_removed, _count),
 )
-"""The figures in the order in which they are shown."""
 _COUNT = Figure("", lambda _totals: None, _count)
 
 
@@ -453,15 +438,13 @@ def _with_context(comparison: Comparison) -> Iterator[int]:
 
 _TITLE = "Comparison of two runs"
 PARTING = "Where they part"
-"""The heading of the section that a page begins with."""
 
 
 def report_of(
     comparison: Comparison, a: str = "", b: str = "", *, every: bool = False, minus: str = "-"
 ) -> Report:
-    """Return the report on two runs. `a` and `b` are their addresses, with which calls are opened; empty
-    without one. `every` lists equal calls too. `minus` is the sign of removed lines: `MINUS` on a page, `-`
-    in text."""
+    """Return the report on two runs, at the addresses `a` and `b` or "". `every` lists equal calls too;
+    `minus` is the sign of removed lines."""
     return Report(
         _TITLE,
         [("A", named(comparison.a)), ("B", named(comparison.b))],
@@ -567,7 +550,6 @@ _SEVERAL_TITLE = "Comparison of several runs"
 
 
 def several_report(several: Several) -> Report:
-    """Return the report on several runs a side."""
     a, b = several.a, several.b
     sides = [
         (f"{letter}{nth}", named(side))
@@ -578,7 +560,6 @@ def several_report(several: Several) -> Report:
 
 
 def several_json(several: Several) -> bytes:
-    """Return the comparison as one JSON object."""
     a, b = several.a, several.b
     return encoded(
         {

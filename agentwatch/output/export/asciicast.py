@@ -1,6 +1,4 @@
-"""asciicast: a session as a recording of a terminal, in version 3 of the format of asciinema.
-
-The terminal shows the text format: one line for each call when it ended.
+"""asciicast: the text format as a recording of a terminal, one line for each call when it ended.
 
 The format: https://docs.asciinema.org/manual/asciicast/v3
 """
@@ -32,16 +30,13 @@ _YEAR_10000_SECONDS = 253_402_300_800
 
 
 class Code(StrEnum):
-    """The code of an event."""
-
     OUTPUT = "o"
     MARKER = "m"
     EXIT = "x"
 
 
 class Cast:
-    """The events of a recording of a terminal, as lines of JSON. Silences longer than `max_idle` seconds are
-    shortened to it; None for no limit."""
+    """The events, as lines of JSON. Silences longer than `max_idle` seconds are shortened to it."""
 
     def __init__(self, begin_ms: float, max_idle: float | None = None) -> None:
         self._last_ms = begin_ms
@@ -58,7 +53,6 @@ class Cast:
 
 
 def _header(exported: Exported, choices: Choices) -> Iterator[bytes]:
-    """Yield the header, and the comment that says what was masked."""
     begin_ms = exported.timeline.ms_at(exported.start)
     seconds = None if begin_ms is None else begin_ms // 1000
     is_known = seconds is not None and 0 <= seconds < _YEAR_10000_SECONDS
@@ -86,7 +80,6 @@ def _exit_code(session: Session) -> str | None:
 
 
 def _title(session: Session, name: str) -> SafeText:
-    """Return the title of a session, its first prompt, or the name of its recording."""
     run = session.run
     return cut(safe_line((run.title or run.prompt or name)[:_MOST_PROMPT].strip()), _TITLE_COLUMNS)
 
@@ -95,7 +88,6 @@ _PIECE = 1 << 20
 
 
 def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
-    """Yield the lines of the file."""
     clock = _Clock(exported)
     end = exported.feed.offset
     begin_ms = clock.ms_at(exported.start)

@@ -1,9 +1,5 @@
-"""ATIF: a session as a trajectory of the Agent Trajectory Interchange Format, version 1.8.
-
-Each subagent is a trajectory inside that of the session.
-
-The format: `rfcs/0001-trajectory-format.md` of harbor-framework/harbor.
-"""
+"""ATIF: the Agent Trajectory Interchange Format, version 1.8 (`rfcs/0001-trajectory-format.md` of
+harbor-framework/harbor). Each subagent is a trajectory inside that of the session."""
 
 from __future__ import annotations
 
@@ -52,7 +48,6 @@ def _json_of(value: object) -> bytes:
 
 
 def _foreign_json(value: object) -> bytes:
-    """Return a value that came from a stream as JSON; what is nested over 100 levels deep is left out."""
     return _json_of(_mended(value, _MOST_JSON_LEVELS) if _may_be_deep(value) else value)
 
 
@@ -77,12 +72,10 @@ def pieces_of(content: Content) -> Iterator[str]:
 
 
 def known(**members: object) -> dict[str, object]:
-    """Return the members that are known."""
     return {name: value for name, value in members.items() if value is not None}
 
 
 def members(fields: Mapping[str, object]) -> bytes:
-    """Return members of an object, without its braces."""
     return _json_of(fields)[1:-1]
 
 
@@ -199,7 +192,6 @@ class _CallWriter:
         return call.number in self._trajectories
 
     def _arguments(self, call: Call) -> bytes:
-        """Return the arguments of a call as the stream sent them, as a JSON object."""
         place = call.arguments_place or call.result_place
         payloads = None if place is None else self._payloads(place)
         if place is None or payloads is None:
@@ -214,9 +206,8 @@ class _CallWriter:
         return _foreign_json(value if isinstance(value, dict) else {"input": value})
 
     def _content(self, call: Call, place: Place) -> str | None:
-        """Return the text of a result: as the stream sent it, or else as the screen shows it. Return None if
-        the line that ended the call has no result, such as that of an agent which does not write what its
-        tools return."""
+        """Return the text of a result, as sent or else as shown; None if the line that ended the call has
+        none."""
         payloads = self._payloads(place)
         if payloads is not None and payloads.names(call.call_id):
             value, is_named = payloads.result(call.call_id)
@@ -313,7 +304,6 @@ class Noted(NamedTuple):
     seen_ms: array[int]
     """When the line arrived with which an entry began; 0 if unknown."""
     model: array[int]
-    """The index of the model of the run at that time."""
     models: list[str | None]
     requests: dict[int, Tokens | None]
     """The counts in the lines with which entries began, each by the number of the last of these entries.
@@ -332,9 +322,8 @@ class Noted(NamedTuple):
         return self.models[self.model[number]] if number < len(self.model) else None
 
     def tokens_of(self, numbers: Iterable[int]) -> Tokens | None:
-        """Return the token counts of the entries of a step; None if the agent does not give them. An agent
-        gives them if a line has both the model's output and the counts of its request. Counts in a line of
-        their own may belong to the step before it or to the one after it."""
+        """Return the token counts of a step; None if no line has both the output and the counts of its
+        request: counts in a line of their own may belong to the step before or after."""
         found = [self.requests[number] for number in numbers if number in self.requests]
         counts = [tokens for tokens in found if tokens is not None]
         return added(counts) if counts and len(counts) == len(found) else None
@@ -377,7 +366,6 @@ class _Notes:
                 self._note(event.tokens, begin, end)
 
     def _model(self) -> int:
-        """Return the index of the model of the run."""
         models, model = self.noted.models, self._session.run.model
         if model != models[-1] and len(models) < _MOST_MODELS:
             models.append(model)
@@ -424,20 +412,15 @@ class Step:
 
     origin: Origin
     numbers: list[int] = field(default_factory=list)
-    """The entries, in order."""
     texts: list[int] = field(default_factory=list)
-    """Those of its message."""
     reasoning: list[int] = field(default_factory=list)
-    """Those of the model's reasoning."""
     calls: list[int] = field(default_factory=list)
-    """The numbers of its calls."""
     group: str | None = None
     """The model step of its calls."""
     first_end: int | None = None
     """The offset of the line that ended the first of its calls to end."""
 
     def add_call(self, entry: Entry, call: Call) -> None:
-        """Add a call and its entry."""
         self.numbers.append(entry.number)
         self.calls.append(call.number)
         self.group = call.group if self.group is None else self.group
@@ -445,12 +428,10 @@ class Step:
             self.first_end = call.ended.offset
 
     def add_text(self, entry: Entry) -> None:
-        """Add a text."""
         self.numbers.append(entry.number)
         (self.reasoning if entry.kind is Kind.REASONING else self.texts).append(entry.number)
 
     def add_texts(self, other: Step | None) -> None:
-        """Add the texts of another step."""
         if other is not None:
             self.numbers += other.numbers
             self.texts += other.texts
@@ -552,7 +533,6 @@ class _Part(NamedTuple):
 
 
 def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
-    """Yield the pieces of the file, each of about 64 KiB."""
     held: list[bytes] = []
     size = 0
     for piece in _Document(exported, choices).trajectory(_MAIN):
@@ -637,7 +617,6 @@ class _Document:
             yield b"," + members({"metrics": _counts(tokens)})
 
     def _text(self, numbers: list[int]) -> Iterator[bytes]:
-        """Yield the texts of entries as one JSON string, with a blank line between two texts."""
         transcript = self._session.transcript
         pieces = (chain(("\n\n",) if at else (), _pieces(transcript[n])) for at, n in enumerate(numbers))
         return text_json(chain.from_iterable(pieces))

@@ -58,11 +58,9 @@ class _SortedLines:
     head: dict[_HeadKey, Place] = field(default_factory=dict)
     """The start lines of the run that is open at the start of the part; the newest of each kind."""
     texts: list[Place] = field(default_factory=list)
-    """The lines with only the answer of that run, before the part."""
     quiet: deque[Place] = field(default_factory=lambda: deque(maxlen=_MOST_QUIET))
     """The lines before the part that report nothing themselves; later ones may need them."""
     part: list[Place] = field(default_factory=list)
-    """The lines of the part."""
     of_earlier_calls: set[int] = field(default_factory=set)
     """The offsets of the lines of the part that are only about calls that began before it."""
 
@@ -166,8 +164,7 @@ class Part(NamedTuple):
 
 
 def range_of(wanted: Range, exported: Exported) -> Part | Problem:
-    """Return the part of a session that lies between two moments, or why it has no such part. A part that
-    ends with a call ends when all calls of the range have ended."""
+    """Return the part between two moments, or why there is none; it ends when all calls of the range have."""
     calls = exported.session.calls
     for moment in wanted:
         if isinstance(moment, CallEnd) and moment.number > len(calls):
@@ -186,8 +183,7 @@ def range_of(wanted: Range, exported: Exported) -> Part | Problem:
 
 
 def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
-    """Return the clip of a part. Only what comes after the part is left out of `exported`. `agent` is None if
-    the clip must be recognised by itself. Raise `OSError` if the clip cannot be written."""
+    """Return the clip of a part; `agent` is None if it must be recognised by itself. Raise `OSError`."""
     reader = exported.feed.reader
     assert isinstance(reader, LineReader)
     known = agent or agent_named(exported.session.format or "")
@@ -288,7 +284,6 @@ def _begin(call: Call) -> int:
 
 
 def _end(call: Call) -> int:
-    """Return the offset after the last line of a call."""
     return max((place.offset + place.length + 1 for place in _places(call)), default=0)
 
 

@@ -1,11 +1,8 @@
-"""The export `markdown`: a session for a comment in a review, an issue or a summary of CI.
+"""The export `markdown`, for a review, an issue or a summary of CI, of limited size.
 
-The text of the agent stays Markdown, apart from what could act on the page or on people: raw HTML, images,
-links that are not http or https, mentions (`@name`) and references to issues (`#12`). The size can be
-limited.
-
-Sources: the CommonMark specification 0.31.2, and GitHub Flavored Markdown 0.29. GitHub links `@name`, `#12`
-and `GH-12` in text, and notifies the people; it does not do so in code.
+The agent's Markdown stays, without what could act on the page or on people: raw HTML, images, links that are
+not http or https, mentions (`@name`) and references to issues (`#12`, `GH-12`), which GitHub links and
+notifies about, but not in code. Sources: CommonMark 0.31.2, GitHub Flavored Markdown 0.29.
 """
 
 from __future__ import annotations
@@ -145,11 +142,8 @@ class Bounds(NamedTuple):
     """How much is kept of a text."""
 
     head: int
-    """The number of lines at its beginning."""
     tail: int
-    """The number of lines at its end."""
     characters: int
-    """The number of characters of each line."""
 
 
 _OF_BODIES = Bounds(40, 40, 400)
@@ -183,8 +177,7 @@ def pieces(text: str, bounds: Bounds, make: Callable[[str], SafeText] = safe_tex
 
 
 def fenced(text: str, language: str = "text", bounds: Bounds = _OF_BODIES) -> Iterator[str]:
-    """Yield the lines of a code block, or of two if the text is cut. No character of it is hidden. The fence
-    is longer than the longest run of its character in the text."""
+    """Yield a code block, or two if the text is cut; the fence is longer than any run of its character."""
     head, tail, left_out = cut = pieces(text, bounds, exact_text)
     yield from _block(head, language)
     if left_out:
@@ -248,7 +241,6 @@ def _harmless_blocks(text: SafeText) -> Iterator[str]:
 
 @cache
 def _parser() -> MarkdownIt:
-    """Return a parser of blocks. It treats as a paragraph what is one after `harmless`."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -262,7 +254,6 @@ _FINE = {Outcome.SUCCEEDED, Outcome.RETURNED}
 
 
 def head(exported: Exported) -> Iterator[str]:
-    """Yield the lines of the heading and of the table of facts."""
     session, timeline = exported.session, exported.timeline
     yield f"## {escaped(status(session, timeline.ms_at(exported.feed.offset)))}"
     yield ""
@@ -289,7 +280,6 @@ def _not_fine(exported: Exported) -> Iterator[str]:
 
 
 def _number_words(number: int) -> str:
-    """Return the number of a call, which is not a reference to an issue: `#12`."""
     return f"#&#8203;{number}"
 
 
@@ -337,14 +327,12 @@ _MOST_BLOCKS = 16
 
 
 def prompt(text: str, bounds: Bounds = _OF_TEXTS) -> Iterator[str]:
-    """Yield the lines of a prompt."""
     yield "### Prompt"
     yield ""
     yield from quoted(line for part in markdown(text, bounds) for line in part.split("\n"))
 
 
 def answer(text: str, bounds: Bounds = _OF_TEXTS) -> Iterator[str]:
-    """Yield the lines of the final answer."""
     yield "### Final answer"
     yield ""
     yield from markdown(text, bounds)
@@ -452,7 +440,6 @@ class _Budget:
         self._left = None if most is None else most - reserved
 
     def takes(self, data: bytes) -> bool:
-        """Return whether bytes fit, and subtract them if they do."""
         if self._left is None:
             return True
         if len(data) > self._left:

@@ -1,4 +1,1 @@
-"""Redaction: removes secrets and personal data from a recording.
-
-The redacted recording is valid and has the same calls, outcomes and times.
-"""
+"""Redaction: removes secrets and personal data; the result has the same calls, outcomes and times."""

@@ -30,10 +30,7 @@ _COLOURS = (
     ("^", ("^[[",), _COLOUR_OF_CAT),
     ("\u241b", ("\u241b",), _COLOUR_AS_SYMBOL),
 )
-"""Colours by the character, and by the literals, that a text with them has.
-
-Each pattern begins with a literal, which is faster. A search for a character takes a tenth of one for more.
-"""
+"""Colours by the character, and by the literals, that a text with them has: literals are fast."""
 _ENTITIES = (
     "quot|amp|apos|lt|gt|nbsp|sol|colon|equals|num|dollar|percnt|excl|comma|semi|lowbar|period|plus|commat"
     "|quest|ast"
@@ -60,7 +57,6 @@ class Decoded(NamedTuple):
     """For each part, its start and end in the text with escapes, and whether it is an escape."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Return where a span of `text` is in the text with escapes."""
         return self._place(start)[0], self._place(end - 1)[1]
 
     def _place(self, at: int) -> tuple[int, int]:
@@ -108,8 +104,7 @@ def colours(text: str) -> list[re.Pattern[str]]:
 
 
 def rewritten(text: str, changes: Sequence[tuple[int, int, str]]) -> Decoded:
-    """Return the lines of a text that have changes, with them. `changes` has the start and the end of each
-    place that is replaced, and by what, in order."""
+    """Return the changed lines of a text, with each `(start, end, replacement)`, in order."""
     parts: list[str] = []
     starts: list[int] = []
     sources: list[tuple[int, int, bool]] = []
@@ -138,7 +133,6 @@ def rewritten(text: str, changes: Sequence[tuple[int, int, str]]) -> Decoded:
 
 
 def plain_value(value: str) -> str:
-    """Return a value without its escapes."""
     for pattern in (*colours(value), _UNSEEN_RUN, _PERCENT, _ENTITY, _MARKDOWN):
         value = pattern.sub(lambda match: _meaning(match[0]), value)
     return value

@@ -11,9 +11,7 @@ class Found(NamedTuple):
     """The span of a secret or of personal data: the value alone, without its label or quotes."""
 
     start: int
-    """The index of its first character."""
     end: int
-    """The index after its last character."""
     kind: str
     """What it is, such as `github`, `password` or `e-mail`: two words at most, never a part of the value."""
 
@@ -58,7 +56,6 @@ class Masks:
         self._key = secrets.token_bytes(32) if key is None else key
 
     def mask(self, value: str, kind: str) -> str:
-        """Return what takes the place of a value."""
         if kind == HOME:
             return "~"
         data = value.encode("utf-8", "surrogatepass")

@@ -38,7 +38,6 @@ class Personal:
         self._users = sorted({user for user in users if _says_who(user)}, key=len, reverse=True)
 
     def find(self, text: str) -> list[Found]:
-        """Return where a text has personal data, sorted and without overlaps."""
         found = [Found(at, at + len(home), HOME) for home in self._homes for at in _places(text, home)]
         found += _of_folders(text)
         if "@" in text:
@@ -114,7 +113,6 @@ class Homes:
         self._of_cwd: dict[tuple[str, str], None] = {}
 
     def read(self, text: str) -> None:
-        """Count the home folders in a text."""
         if "/home/" in text or "Users" in text:
             for cwd in set(_CWD.findall(text)):
                 if len(self._of_cwd) < _MOST_HOMES and not _MASKED.fullmatch(cwd[1]):
@@ -123,8 +121,7 @@ class Homes:
                 self._counts.update(_folders(text))
 
     def personal(self) -> Personal:
-        """Return what finds the personal data. The home folder is that of a working directory, or else the
-        most frequent one."""
+        """Return what finds the data; the home is that of a working directory, or the most frequent one."""
         homes = [*self._of_cwd] or [each for each, _ in self._counts.most_common(1)]
         return Personal((path for home in homes for path in _paths(*home)), (name for _, name in homes))
 

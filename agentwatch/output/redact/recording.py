@@ -1,8 +1,5 @@
-"""Copies a recording without its secrets and personal data.
-
-The recording is read three times. The first reading finds the secrets, which may have a label in one place
-only. The second one finds each of them everywhere, and the personal data. The third one writes the copy.
-"""
+"""Copies a recording without its secrets and personal data, in three readings: the first finds the secrets,
+which may have a label in one place only, the second all their places, and the third writes the copy."""
 
 from __future__ import annotations
 
@@ -53,7 +50,6 @@ class Values:
         return len(self._kinds)
 
     def add(self, value: str, kind: str) -> None:
-        """Add a secret. A word, a short number and what is too much are not searched."""
         if value in self._kinds or len(self._kinds) >= _MOST or not _is_distinctive(value):
             return
         if self._characters + len(value) > _MOST_CHARACTERS:
@@ -150,8 +146,6 @@ _MASK = re.compile(r"\[(?:secret:)?[a-z -]{1,40} [0-9a-f]{4}\]|user-[0-9a-f]{4}"
 
 
 class Redacted(NamedTuple):
-    """A redacted recording."""
-
     reader: LineReader
     """Reads it. It has the same lines as the recording, with their arrival times."""
     report: Report

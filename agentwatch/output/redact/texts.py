@@ -220,10 +220,8 @@ class Unit:
         self.lengths = array("Q")
         """The number of bytes of each piece in the recording."""
         self.size = 0
-        """The number of characters."""
 
     def add(self, offset: int, data: bytes) -> None:
-        """Append a piece."""
         text = text_of(data) if self.is_escaped else data.decode("utf-8", "surrogateescape")
         self.texts.append(text)
         self.offsets.append(offset)
@@ -250,8 +248,6 @@ class Unit:
         return [*accumulate(map(len, self.texts))]
 
     def places(self, spans: Sequence[Span], read: Read) -> list[list[Span]]:
-        """Return where spans of the text are in the recording: for each span, those of its pieces. The spans
-        may be in any order."""
         ends = self.ends()
         wanted: dict[int, set[int]] = {}
         cut: list[list[tuple[int, int, int]]] = []
@@ -315,14 +311,12 @@ class Search:
         """The hashes of texts without a hit: a message repeats its deltas, and a file is read again."""
 
     def add(self, unit: Unit) -> None:
-        """Search a text, now or later."""
         self._units.append(unit)
         self._size += unit.size
         if self._size >= _ENOUGH:
             self.finish()
 
     def finish(self) -> None:
-        """Search the texts that were not searched yet."""
         units, self._units, self._size = self._units, [], 0
         searched: list[tuple[Unit, str]] = []
         for unit in units:
@@ -373,8 +367,6 @@ _MOST_PIECES = 40_000
 
 
 class Block:
-    """The text of one channel and block that was not searched yet."""
-
     __slots__ = ("gaps", "head", "last_line", "starts", "text_bytes", "unit", "window")
 
     def __init__(self, *, is_escaped: bool) -> None:
@@ -403,8 +395,7 @@ class Blocks:
         self._pieces = 0
 
     def add(self, key: object, line: int, offset: int, data: bytes, *, is_escaped: bool = True) -> None:
-        """Append a piece to a block. `offset` is in the recording; `is_escaped` says whether the piece is in
-        a JSON string."""
+        """Append a piece at an offset of the recording to a block, perhaps inside a JSON string."""
         block = self._blocks.pop(key, None)
         if block is None:
             block = Block(is_escaped=is_escaped)
@@ -444,13 +435,11 @@ class Blocks:
             block.unit.is_cut = repeats
 
     def end(self, key: object) -> None:
-        """End a block."""
         block = self._blocks.pop(key, None)
         if block is not None:
             self._end(block)
 
     def finish(self) -> None:
-        """End all blocks."""
         self._end_oldest(len(self._blocks))
 
     def _end_oldest(self, number: int) -> None:
@@ -601,8 +590,6 @@ def _strings(offset: int, line: bytes, shape: int) -> tuple[int, list[_String]]:
 
 
 class _String(NamedTuple):
-    """A string of a line."""
-
     shape: int
     offset: int
     data: bytes

@@ -24,12 +24,8 @@ _REST = ""
 
 
 class _Edit(NamedTuple):
-    """Bytes of a recording that are replaced."""
-
     start: int
-    """The offset of the first byte."""
     end: int
-    """The offset after the last byte."""
     mask: str
     kind: str
     """The kind of the value; empty for the rest of one whose mask is elsewhere."""
@@ -53,8 +49,7 @@ class Edits:
         bucket.append(end - start << _INDEX_BITS | index)
 
     def between(self, start: int, end: int) -> list[_Edit]:
-        """Return the changes that begin in a part of the recording, in order and without overlaps. The
-        longest of several overlapping changes gives the mask."""
+        """Return the changes in a part, without overlaps; the longest of several gives the mask."""
         changes: list[tuple[int, int, int]] = []
         for number in range(start >> _BUCKET_BITS, (end - 1 >> _BUCKET_BITS) + 1):
             bucket = self._buckets.get(number, ())
@@ -92,9 +87,7 @@ class Report:
 
     def __init__(self) -> None:
         self.secrets: Counter[str] = Counter()
-        """Masked secrets by kind, such as `github`. Each place counts."""
         self.personal: Counter[str] = Counter()
-        """Masked personal data by kind, such as `e-mail`."""
 
     def words(self) -> SafeText:
         """Return the report in one line."""
@@ -107,7 +100,6 @@ class Report:
 
 
 def _kinds(counts: Counter[str]) -> str:
-    """Return the counts by kind, the most frequent kinds first."""
     shown = [f"{number} {kind}" for kind, number in counts.most_common(_MOST_KINDS)]
     more = len(counts) - len(shown)
     return ", ".join([*shown, f"{more} more kinds"] if more else shown)
@@ -135,7 +127,6 @@ class Writer:
         self._seen_ms: int | None = None
 
     def write(self, lines: Lines, reader: LineReader) -> None:
-        """Write the lines of a batch. Raise `OSError` if they cannot be written."""
         offset, written = lines.offset, []
         length = lines.oversize or sum(map(len, lines.data))
         edits = self._edits.between(offset, offset + max(length, 1))

@@ -1,10 +1,8 @@
 """The content of the page: calls, Markdown, command output and code as nodes, from which markup is made.
 
-A node is a text or a list `[tag, detail, *children]`. The detail is the class of the element; of a link its
-address, of a numbered list its first number. Only the tags in `TAGS` exist. The page's script builds the same
-elements from the same lists, and has the same tags.
-
-This is the only module that writes markup, so it is the only one that escapes text.
+A node is a text or `[tag, detail, *children]`; the detail is the class of the element, the address of a link,
+or the first number of a list. The page's script builds the same from the same lists. This is the only module
+that writes markup, so it is the only one that escapes text.
 """
 
 from __future__ import annotations
@@ -237,7 +235,6 @@ _TRANSPARENT = ""
 
 @cache
 def _parser() -> MarkdownIt:
-    """Return the parser, with the extensions that the screen has. It takes 20 ms to import."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _MOST_NESTED})
@@ -407,8 +404,7 @@ def preformatted(
     made: Callable[[str], list[Node]] | None = None,
     most: int = MOST,
 ) -> list[Node]:
-    """Return a preformatted text, cut in its middle if it is long. No character of it is hidden, unless
-    `made` hides some. `made` makes the nodes of a piece; None if it is plain text."""
+    """Return a preformatted text, cut in its middle if long. `made` makes the nodes of a piece, or None."""
     make = made or (lambda piece: [exact_text(piece)])
     head, left_out, tail = kept(foreign.rstrip("\n"), most)
     if not left_out:
@@ -417,7 +413,6 @@ def preformatted(
 
 
 def prose(source: str, most: int = MOST) -> list[Node]:
-    """Return Markdown as nodes, cut in its middle if it has more than `most` characters."""
     head, left_out, tail = kept(source, most)
     nodes = markdown_nodes(head[:_MOST_MARKDOWN])
     if rest := head[_MOST_MARKDOWN:]:
@@ -485,8 +480,7 @@ def _value(value: object, most: int) -> list[Node]:
 
 
 def _limited(parts: Sequence[_Part], noun: str, made: Callable[[_Part, int], Node]) -> list[Node]:
-    """Return the nodes of the first parts, and a line that says how many are missing. `made` makes that of a
-    part; it is also given the most characters of a text in it."""
+    """Return the first parts, made with the most characters of a text in each, and how many are missing."""
     most, more = share(len(parts)), len(parts) - _MOST_PARTS
     nodes = [made(part, most) for part in parts[:_MOST_PARTS]]
     return [*nodes, element("p", "cut", f"… {more:,} more {noun} left out")] if more > 0 else nodes
@@ -570,10 +564,7 @@ _CHANGES = (ChangeBlock, ContentBlock, PlanBlock)
 
 
 class CallBody:
-    """The nodes of one call."""
-
     def __init__(self, feed: Feed, call: Call) -> None:
-        """Read the lines of a call from the recording."""
         self._feed = feed
         self._call = call
         place = call.arguments_place
@@ -587,7 +578,6 @@ class CallBody:
         """The texts that are shown; nothing repeats them."""
 
     def nodes(self) -> list[Node]:
-        """Return what happened, the facts and the other fields."""
         nodes = [*self._command(), *self._error()]
         done = [block for block in self._result if not isinstance(block, FieldsBlock | ErrorBlock)]
         has_errors = any(isinstance(block, ErrorBlock) for block in self._result)
@@ -659,7 +649,6 @@ class CallBody:
             yield element("p", "cut", f"… {len(blocks) - _MOST_BLOCKS:,} more blocks left out")
 
     def _collect(self, block: Block, rest: dict[str, object]) -> None:
-        """Add the fields of a block that nothing else shows."""
         if isinstance(block, TextBlock) and block.text not in self._shown:
             rest[block.name] = block.text
         if not isinstance(block, FieldsBlock):

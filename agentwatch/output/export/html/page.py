@@ -1,8 +1,7 @@
 """The export `html`: the session as one HTML file that loads nothing.
 
-The page has a header, content for readers without scripts, and the transcript with each call in full,
-compressed in chunks that its script inflates. A Content-Security-Policy allows its own script and stylesheet,
-by their hashes, and nothing else.
+The page has a header, content for readers without scripts, and the transcript, in compressed chunks that its
+script inflates. A Content-Security-Policy allows only its own script and stylesheet, by their hashes.
 """
 
 from __future__ import annotations
@@ -53,21 +52,16 @@ _LINE = 80
 
 
 class Row(NamedTuple):
-    """An entry of the transcript."""
-
     facts: dict[str, Any]
     """What the page knows before it inflates the content. Absent members are empty."""
     content: list[Node]
 
     @property
     def is_call(self) -> bool:
-        """Whether the entry is a call."""
         return bool(self.facts["k"] == "call")
 
 
 class Rows:
-    """Makes the rows of a session."""
-
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
         self._first_ms = exported.timeline.first_ms
@@ -76,7 +70,6 @@ class Rows:
         """The place and length of the facts of each call in the spill; 0 if they were not asked for."""
 
     def of(self, entry: Entry) -> Row:
-        """Return the row of an entry."""
         call = entry.call
         if call is not None:
             return Row(self.call_facts(call), CallBody(self._exported.feed, call).nodes())
@@ -210,9 +203,8 @@ _SCRIPT = b'<script type="%s" id="chunk-%d">%s</script>\n'
 
 
 class _Chunks:
-    """Gathers contents, one JSON line each, and packs those of a full chunk. Texts and calls have chunks of
-    their own: scrolling shows many texts, and calls only when they are opened. Without compression, a page
-    can be printed while it loads."""
+    """Packs contents, a JSON line each, in chunks of texts and of calls, because those of calls are only
+    inflated when opened. Without compression, a page can be printed while it loads."""
 
     def __init__(self, *, compresses: bool) -> None:
         self._compresses = compresses
@@ -248,7 +240,6 @@ class _Chunk:
         self._lines: list[bytes] = []
 
     def add(self, line: bytes) -> int:
-        """Add a line, and return its number."""
         self._lines.append(line)
         self.size += len(line) + 1
         return len(self._lines) - 1
@@ -279,14 +270,12 @@ STYLES = ("page", "content")
 
 @cache
 def script() -> str:
-    """Return the script of the page."""
     parts = "\n".join(_read(f"{name}.js") for name in SCRIPTS)
     return f'(() => {{\n"use strict";\n{parts}}})();\n'
 
 
 @cache
 def style() -> str:
-    """Return the stylesheet of the page."""
     return "\n".join(map(stylesheet, STYLES))
 
 
@@ -296,8 +285,7 @@ def stylesheet(name: str) -> str:
 
 
 def policy(script: str, style: str) -> str:
-    """Return the Content-Security-Policy: nothing is loaded, and only this script and stylesheet are used.
-    `script` is empty if the page has none."""
+    """Return the policy: nothing is loaded, only this script (empty for none) and stylesheet are used."""
     scripts = (f"script-src '{_hash(script)}'",) if script else ()
     return "; ".join(
         (
@@ -353,7 +341,6 @@ def _page_title(exported: Exported) -> SafeText:
 
 
 def header(exported: Exported) -> str:
-    """Return the header as markup. It needs no script."""
     facts = "".join(f"<li>{words}</li>" for words in _facts(exported))
     counts = "".join(f"<li>{words}</li>" for words in _counts(exported))
     notes = "".join(f'<p class="scope">{escaped(words)}</p>' for words in _scope(exported))
@@ -471,7 +458,6 @@ def _table_row(facts: dict[str, Any]) -> str:
 
 
 def _entry(row: Row) -> str:
-    """Return an entry of the transcript; a call opens without a script too."""
     facts = row.facts
     if row.is_call:
         line = markup(call_line(facts))
@@ -507,7 +493,6 @@ _ROWS_AT_ONCE = 200
 
 
 def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
-    """Yield the pieces of the page. One chunk and its rows are in memory at a time."""
     rows = Rows(exported)
     yield head(_page_title(exported), script(), style()).encode()
     yield header(exported).encode()

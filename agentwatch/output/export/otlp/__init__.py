@@ -27,8 +27,7 @@ _MOST_REASONS = 3
 
 
 def check() -> None:
-    """Check that the extra is installed, and that the environment asks for the protocol that it speaks. Raise
-    `Fault` if it is not, or does not."""
+    """Check that the extra is installed, and that the environment asks for its protocol; or raise `Fault`."""
     name = next((name for name in _PROTOCOLS if os.environ.get(name)), None)
     if name is not None and os.environ[name] != _PROTOCOL:
         raise Fault(f"{name} is {os.environ[name]}; agentwatch sends {_PROTOCOL} only", USAGE)
@@ -47,7 +46,6 @@ def send(exported: Exported, choices: Choices) -> Sent:
 
 
 def _backend_class() -> type[Backend]:
-    """Return the class that sends; importing it takes 0.3 s."""
     try:
         from agentwatch.output.export.otlp.backend import Backend
     except ImportError:

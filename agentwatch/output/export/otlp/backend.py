@@ -40,8 +40,6 @@ _SETTLED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARG
 
 
 class Reply(NamedTuple):
-    """The answer of a backend to one request."""
-
     status: int
     content_type: str
     body: bytes
@@ -49,8 +47,6 @@ class Reply(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The result of sending a batch."""
-
     accepted: int
     """The number of its spans that the backend has taken."""
     status: int | None = None
@@ -186,7 +182,6 @@ class Backend:
         return answer if is_accepted or not answer.accepted else answer._replace(accepted=0, ends=True)
 
     def close(self) -> None:
-        """Close the connections."""
         self._requests.close()
 
     def _readable(self, span: Span) -> ReadableSpan:

@@ -1,8 +1,5 @@
-"""The spans of a session: its runs, calls and subagents, and the steps of the model.
-
-Attributes follow the GenAI conventions; one that they lack is named `agentwatch.…`. Texts are only attributes
-with `--content`, and come from a redacted recording.
-"""
+"""The spans of runs, calls, subagents and model steps. Attributes follow the GenAI conventions, others are
+`agentwatch.…`; texts are only sent with `--content`, redacted."""
 
 from __future__ import annotations
 
@@ -109,8 +106,7 @@ _SPAN_BYTES = 8
 
 
 class _Ids:
-    """The ids of the trace of one run. `began_ms`, which may be None, separates two recordings of one session
-    that was resumed."""
+    """The ids of the trace of a run; `began_ms` separates recordings of one session that was resumed."""
 
     def __init__(self, session_id: str, run: int, began_ms: int | None) -> None:
         self._run = (session_id, str(run), str(began_ms))
@@ -231,8 +227,7 @@ class _Clock:
 
 
 def began_ms(exported: Exported) -> list[int | None]:
-    """Return for each run when it began, by the first time that the recording has of it; None if it has none.
-    The times are not shifted: a part of a session has the same ids as the whole."""
+    """Return when each run began, by its first time, not shifted, so that a part has the ids of the whole."""
     began = [run.began_seen_ms for run in exported.session.runs]
     if None in began:
         for call in exported.session.calls:
@@ -287,9 +282,7 @@ def message_list(role: str, texts: Iterable[str]) -> str:
 
 
 def _payloads(feed: Feed, call: Call, cwd: str | None) -> tuple[str | None, str | None]:
-    """Return the arguments and the result of a call, each as text or JSON of at most 8 kB. A longer one is
-    cut, and ends in `…`. A path inside the cwd becomes relative to it. What the recording does not contain is
-    None."""
+    """Return the arguments and the result, as text or JSON cut to 8 kB, with paths relative to the cwd."""
     try:
         members = orjson.loads(call_json(feed, call))
     except orjson.JSONDecodeError:  # Python's own encoder nests deeper than orjson decodes
@@ -372,8 +365,6 @@ _UNKNOWN = "unknown"
 
 
 class _Facts:
-    """The attributes of the spans of a session; an unknown attribute is None."""
-
     def __init__(self, exported: Exported) -> None:
         self._exported = exported
         self._session = exported.session
@@ -432,7 +423,6 @@ class _Facts:
         return self._agent(run) | {"gen_ai.operation.name": "chat", "openinference.span.kind": "LLM"}
 
     def agent(self, run: Run) -> str:
-        """Return the short name of the agent of a run."""
         is_last = run.format is None or run.format == self._session.format
         return (self._session.agent_name if is_last else run.format) or _UNKNOWN
 
@@ -455,8 +445,7 @@ def _program_of(call: Call) -> str | None:
 
 
 def _error_of(call: Call) -> str | None:
-    """Return the kind of error of a call; None if it has not failed, or if that is unknown. An exit code
-    other than 0 is an error, whatever the agent makes of it."""
+    """Return the kind of error of a call; None without one. An exit code other than 0 always is one."""
     if call.exit_code:
         return f"exit_{call.exit_code}" if abs(call.exit_code) < 1 << 32 else "exit"
     return call.outcome.value if call.outcome in _ERRORS else None
@@ -472,7 +461,6 @@ class _RunTexts:
         self._answer: Entry | None = None
 
     def add(self, entry: Entry) -> None:
-        """Add an entry of the main agent. Those that are neither a prompt nor an answer are ignored."""
         if entry.kind is Kind.ANSWER:
             self._answer = entry
         elif entry.kind is Kind.PROMPT and self._room > 0:
@@ -522,11 +510,9 @@ class Spans:
         """When the exported runs started and ended, by their numbers; unknown ones are left out."""
         self._texts: dict[int, _RunTexts] = {}
         self._run = 1
-        """The number of the run of the present entry."""
         self._step: _Step | None = None
         """The last texts, while no other entry has followed."""
         self._calls: set[int] = set()
-        """The numbers of the exported calls so far."""
         self._subagents: dict[int, int] = {}
         """The ids of the spans of subagents, by the numbers of the calls that started them."""
 
@@ -557,7 +543,6 @@ class Spans:
             self._run += 1
 
     def _of_entry(self, entry: Entry) -> Iterator[Span]:
-        """Yield the spans that an entry completes."""
         step = self._step
         if entry.kind in _TEXTS and step is not None and (step.run, step.parent) == (self._run, entry.parent):
             step.entries.append(entry)
@@ -596,7 +581,6 @@ class Spans:
         )
 
     def _of_call(self, call: Call) -> Iterator[Span]:
-        """Yield the span of a call, and those of the subagent that made it and of its own subagent."""
         if call.parent in self._calls and call.parent not in self._subagents:
             yield self._of_subagent(self._exported.session.calls[call.parent - 1])
         self._calls.add(call.number)
@@ -623,7 +607,6 @@ class Spans:
     def _operation(
         self, call: Call, span_id: int, parent_id: int, name: str, facts: Mapping[str, Value | None]
     ) -> Span:
-        """Return a span with the times and the outcome of a call."""
         period = self._extend(call.run, self._clock.call(call))
         has_failed = facts["error.type"] is not None
         error = (call.error or "") if has_failed and self._with_content else ""

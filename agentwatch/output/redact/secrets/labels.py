@@ -455,8 +455,7 @@ def _is_chosen(value: str, label: _Label, match: re.Match[str], *, is_quoted: bo
 
 
 def _head(value: str, following: str) -> str:
-    """Return a value that is not quoted without the words that commas separate from it. `following` is the
-    character after it."""
+    """Return a value without quotes up to a comma that separates words; `following` is the next character."""
     at = max(value.rfind(","), value.rfind(";"))
     while at > 0 and (
         (following and following in "=:([{\"'`")

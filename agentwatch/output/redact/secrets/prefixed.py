@@ -1,7 +1,4 @@
-"""Finds tokens that begin with letters of their vendor, by the formats that the vendors document.
-
-Kinds are the vendors' names. `RULES` has all formats.
-"""
+"""Finds tokens that begin with letters of their vendor, whose name is their kind."""
 
 from __future__ import annotations
 
@@ -31,7 +28,6 @@ class Rule(NamedTuple):
     """
 
     kind: str
-    """The vendor, in lower case."""
     prefixes: str
     """What tokens begin with, separated by spaces."""
     body: str
@@ -387,7 +383,6 @@ _RUN = re.compile(r"(?:\(\?:[^()]{1,20}\)\?)?\[(?:[A-Za-z0-9](?:-[A-Za-z0-9])?){
 
 @cache
 def compiled(source: str) -> re.Pattern[str]:
-    """Return the compiled pattern of what follows a prefix, or of the syntax around a secret."""
     return re.compile(source)
 
 
