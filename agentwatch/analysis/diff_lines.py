@@ -81,7 +81,6 @@ def compared(before: str, after: str, most: int) -> tuple[list[DiffLine], int]:
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return the number of equal lines at the beginning of both texts."""
     pairs = zip(old, new, strict=False)
     return next((nth for nth, (one, other) in enumerate(pairs) if one != other), min(len(old), len(new)))
 

@@ -735,7 +735,6 @@ class Episodes:
         self._cycle[number - 1] = self._cycles.count
 
     def _run(self, call: Call) -> int:
-        """Add a shell command; return the number of the try."""
         command, outcome = call.target or "", call.outcome
         failed = outcome is Outcome.FAILED
         self._mentions.add(call.number)

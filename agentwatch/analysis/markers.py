@@ -146,7 +146,6 @@ class Markers:
         self.revision += 1
 
     def _add(self, offset: int, kind: MarkerKind, number: int) -> None:
-        """Add a marker behind those of the same moment."""
         index = bisect_right(self._offsets, offset)
         self.revision += index < len(self)
         self._offsets.insert(index, offset)

@@ -110,7 +110,6 @@ A day of None is today. Those that were kept may be added before the first estim
 
 
 def _prices_of(use: Use) -> Prices | None:
-    """Return the prices of a model; None if the list does not have it."""
     if use.model is None or len(use.model) > _MOST_NAME:
         return None
     of_day = use._replace(at_ms=use.at_ms - late_ms) if use.at_ms and (late_ms := use.at_ms % DAY_MS) else use

@@ -537,7 +537,6 @@ def _time(session: Session, call: Call, now_ms: int | None, *, is_narrow: bool) 
 
 
 def _about(call: Call, width: int) -> SafeText:
-    """Return a call's tool and target in `width` columns. A path that is too long loses its beginning."""
     words = target(call)
     if call.kind is ToolKind.EXECUTE and words:
         return cut(words, width)

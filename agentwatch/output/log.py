@@ -212,7 +212,6 @@ class LogWriter:
         self._log_fd = log_fd
         self._finishing = threading.Event()
         self._idle = 0
-        """The number of pauses since a line arrived."""
         feed = Feed(LineReader(reader.fd, reader.growth, reader.times), agent=agent)
         feed.acts_of = SessionActs.of_file(path)
         self._thread = threading.Thread(target=self._run, args=(feed, path), name="log", daemon=True)

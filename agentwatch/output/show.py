@@ -207,7 +207,6 @@ def _episodes(feed: Feed) -> list[dict[str, object]]:
 
 
 def _about(session: Session) -> Iterator[SafeText]:
-    """Yield the facts of the header: the agent, its model and mode, the folder, the id, and the prompt."""
     run = session.run
     facts = (session.agent_name or session.format, run.model, run.permission_mode, run.cwd)
     if words := " · ".join(filter(None, facts)):
@@ -219,7 +218,6 @@ def _about(session: Session) -> Iterator[SafeText]:
 
 
 def _last_lines(run: Run) -> list[SafeText]:
-    """Return the last lines of the assistant's text that are not blank."""
     pieces: list[str] = []
     left = _MOST_TEXT
     for text in reversed(run.answer):

@@ -71,8 +71,6 @@ class Tee:
 
 
 class _PlayedGrowth:
-    """The growth of a recording that a playhead plays."""
-
     def __init__(self, playhead: Playhead) -> None:
         self._playhead = playhead
 

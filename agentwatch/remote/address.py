@@ -69,8 +69,6 @@ _MOST_CHARACTERS = 400
 
 
 class EngineAddress(NamedTuple):
-    """Where an engine is."""
-
     host: str
     """A name in lower case, or an address; one of IPv6 without brackets."""
     port: int = PORT

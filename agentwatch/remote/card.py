@@ -28,7 +28,6 @@ class Card:
 
     host: str = ""
     agent: str = ""
-    """The short name of the agent: `claude`."""
     model: str = ""
     cwd: str = ""
     repo: str = ""

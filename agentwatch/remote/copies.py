@@ -320,8 +320,6 @@ class Limits(NamedTuple):
 
 
 class Copies:
-    """The copies of one user."""
-
     def __init__(self, environ: Mapping[str, str], limits: Limits | None = None) -> None:
         self.folder = state_folder(environ) / "copies"
         self.limits = limits or Limits()
@@ -404,7 +402,6 @@ def _is_given_up(copy: LocalCopy) -> bool:
 
 
 def _removed(path: Path) -> bool:
-    """Remove a copy that nobody uses; return whether it is removed."""
     try:
         fd = open_regular(path.with_suffix(SUFFIX))
     except OSError:

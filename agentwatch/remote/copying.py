@@ -363,7 +363,6 @@ class Copying:
             self._status.has_read.set()
 
     def _read(self) -> bool:
-        """Fill the copy over a connection; return whether no other connection is needed."""
         channel, self._first = self._first or self._connect(self._copy), None
         with closing(channel):
             return Filling(self._copy, self._copies, channel, self._status).run()

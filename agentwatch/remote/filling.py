@@ -208,7 +208,6 @@ class Filling:
         return False
 
     def _expect(self, missing: int) -> None:
-        """Note how many bytes are missing that are not expected any more."""
         if self._copy.origin.missing != missing:
             self._copy.note(self._copy.origin._replace(missing=missing))
 

@@ -167,7 +167,6 @@ class Several:
             time.sleep(_PAUSE_SECONDS)
 
     def facts(self, key: Key) -> Facts | None:
-        """Return what is known about a session of this machine."""
         return None if self.here is None else self.here.facts(key)
 
     def close(self) -> None:

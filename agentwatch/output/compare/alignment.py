@@ -188,7 +188,6 @@ class Key(NamedTuple):
     tool: str
     """The kind of the tool; if the kind is unknown, also the name."""
     target: str
-    """The levelled target."""
     subject: str
     """The main part of the target: the name of the file, or the program. Empty if unknown."""
 
@@ -257,7 +256,6 @@ def _level(text: str) -> str:
 
 
 def _temporary(found: re.Match[str]) -> str:
-    """Return a temporary path by its last name, unless that name is random."""
     name = found[0].replace("\\", "/").rstrip("/").rpartition("/")[2]
     return "<tmp>" if name.startswith(_NAME_OF_TEMPORARY) else f"<tmp>/{name}"
 
@@ -296,8 +294,6 @@ _SAME_TOOL, _SAME_SUBJECT = 2, 1
 
 
 class Match(StrEnum):
-    """How a call of one run matches a call of the other."""
-
     EQUAL = "equal"
     """Both have the same key, at the same place."""
     MOVED = "moved"
@@ -398,7 +394,6 @@ class _Steps:
             yield Step(Match.MOVED, at, other)
 
     def _replaced(self, of_a: range, of_b: range) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of calls of the same tool in a part that differs."""
         left_a = [at for at in of_a if at not in self._to_b]
         left_b = [other for other in of_b if other not in self._to_a]
         for start in range(0, min(len(left_a), len(left_b)), _MOST_REPLACED):

@@ -66,11 +66,8 @@ class Totals(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run as it is compared."""
-
     name: str
     feed: Feed
-    """The feed, which has read the recording to its end."""
     totals: Totals
     by_tool: Counter[str]
     files: dict[str, Lines]
@@ -79,7 +76,6 @@ class Side:
     commands: dict[str, CommandVerdict]
     """The last verdict of each command, by its levelled words; the command that ran last is first."""
     text: str
-    """The final answer; empty without one."""
 
     @property
     def session(self) -> Session:
@@ -151,7 +147,6 @@ def _count(number: int | None) -> int | None:
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
-    """Return the sum of the known numbers; None if none is known."""
     return _count(known_sum(numbers))
 
 
@@ -165,8 +160,6 @@ _WORD = re.compile(r"(?:\w+|[^\w\s])\s*|\s+")
 
 
 class Part(StrEnum):
-    """Which of two texts contains a piece."""
-
     BOTH = "both"
     ONLY_A = "only_a"
     ONLY_B = "only_b"
@@ -264,8 +257,6 @@ class Row(NamedTuple):
 
 
 class FileRow(NamedTuple):
-    """A file that at least one of the runs changed."""
-
     path: str
     a: Lines | None
     b: Lines | None

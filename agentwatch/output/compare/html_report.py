@@ -151,7 +151,6 @@ def _step(step: StepLine | Gap) -> Node:
 
 
 def _side(number: str, outcome: str, lines: Sequence[str]) -> Node:
-    """Return the call of one run: its outcome and number, then its lines."""
     head = element("span", outcome, f"{SIGNS[outcome]} {number}") if outcome else safe_text(number)
     return element("div", "side", head, *(element("div", "", safe_text(line)) for line in lines))
 

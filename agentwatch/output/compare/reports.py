@@ -71,8 +71,6 @@ class Section(NamedTuple):
 
 
 class Report(NamedTuple):
-    """A comparison as sections."""
-
     title: str
     sides: list[tuple[str, str]]
     """The letter of each side, and the names of its recordings with what ran."""
@@ -426,7 +424,6 @@ def _aspect(aspect: Aspect, minus: str, *calls: tuple[Side, Call]) -> SafeText:
 
 
 def _with_context(comparison: Comparison) -> Iterator[int]:
-    """Yield the indices of the differences and of the rows around them, ascending."""
     end = 0
     for index in comparison.differences():
         last = min(index + CONTEXT + 1, len(comparison.rows))
@@ -454,7 +451,6 @@ def report_of(
 
 
 def named(side: Side) -> str:
-    """Return what the user calls a run, its agent and its model."""
     session = side.session
     return " · ".join(filter(None, (side.name, session.agent_name or session.format, session.run.model)))
 

@@ -66,7 +66,6 @@ def text_json(pieces: Iterable[str]) -> Iterator[bytes]:
 
 
 def pieces_of(content: Content) -> Iterator[str]:
-    """Yield a text of the session in pieces."""
     for start in range(0, len(content), _CHUNK):
         yield content.part(start, start + _CHUNK)
 
@@ -102,7 +101,6 @@ def _inner(value: Any) -> Iterable[Any]:
 
 
 def _mended(value: Any, levels: int) -> Any:
-    """Return a value that every reader of JSON accepts."""
     match value:
         case str():
             return whole_text(value)
@@ -299,8 +297,6 @@ _OF_THE_MODEL = (Kind.ANSWER, Kind.REASONING, Kind.CALL)
 
 
 class Noted(NamedTuple):
-    """What is known of the entries of a transcript, by their numbers."""
-
     seen_ms: array[int]
     """When the line arrived with which an entry began; 0 if unknown."""
     model: array[int]
@@ -318,7 +314,6 @@ class Noted(NamedTuple):
         return self.seen_ms[number] or None
 
     def model_of(self, number: int) -> str | None:
-        """Return the model of the run at the time of an entry."""
         return self.models[self.model[number]] if number < len(self.model) else None
 
     def tokens_of(self, numbers: Iterable[int]) -> Tokens | None:
@@ -330,7 +325,6 @@ class Noted(NamedTuple):
 
 
 def noted(feed: Feed) -> Noted:
-    """Return what is known of the entries of the session of a feed, which has read what is exported."""
     reader = feed.reader
     assert isinstance(reader, LineReader)
     growth = reader.growth if feed.is_over else Until(feed.offset)
@@ -399,8 +393,6 @@ class _Notes:
 
 
 class Origin(StrEnum):
-    """Who a step comes from."""
-
     SYSTEM = "system"
     USER = "user"
     AGENT = "agent"
@@ -416,7 +408,6 @@ class Step:
     reasoning: list[int] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     group: str | None = None
-    """The model step of its calls."""
     first_end: int | None = None
     """The offset of the line that ended the first of its calls to end."""
 
@@ -492,7 +483,6 @@ def _steps_of(entries: Iterable[Entry]) -> Iterator[Step]:
 
 
 def _ended(step: Step | None, notices: list[int]) -> Iterator[Step]:
-    """Yield a step that has ended, then the notices that came while it lasted."""
     if step is not None:
         yield step
     for number in notices:
@@ -628,7 +618,6 @@ class _Document:
         return {f"total_{name}": count for name, count in _counts(self._session.tokens).items()}
 
     def _notes(self) -> str:
-        """Return what was masked, and whether the whole session is exported."""
         masked = self._exported.masked
         words = ["not redacted" if masked is None else f"redacted: {masked}"]
         if not self._exported.is_whole:
@@ -636,7 +625,6 @@ class _Document:
         return "; ".join(words)
 
     def _about(self) -> dict[str, object]:
-        """Return the facts about the session that have no member of their own."""
         session = self._session
         return known(
             recording=self._exported.name,
@@ -669,7 +657,6 @@ def _counts(tokens: Tokens) -> dict[str, object]:
 
 
 def _part(exported: Exported) -> _Part:
-    """Return the exported entries by the agent that wrote them."""
     entries: dict[int, array[int]] = {}
     is_shown = bytearray(len(exported.session.calls) + 1)
     for entry in exported.entries():

@@ -139,8 +139,6 @@ _LEAST_FENCE = 3
 
 
 class Bounds(NamedTuple):
-    """How much is kept of a text."""
-
     head: int
     tail: int
     characters: int
@@ -162,7 +160,6 @@ class Pieces(NamedTuple):
     """The number of lines between the two."""
 
     def note(self) -> str:
-        """Return a line of Markdown with the number of lines that are left out."""
         return f"*… {plural(self.left_out, 'line')} left out …*"
 
 
@@ -264,7 +261,6 @@ def head(exported: Exported) -> Iterator[str]:
 
 
 def _not_fine(exported: Exported) -> Iterator[str]:
-    """Yield a list of the exported calls that have not succeeded; nothing if all have."""
     count = 0
     for call in exported.calls():
         if call.outcome in _FINE:
@@ -407,7 +403,6 @@ def _section(name: str, feed: Feed, place: Place, call: Call) -> Iterator[str]:
 
 
 def _repeats_target(block: Block, call: Call) -> bool:
-    """Return whether a block says only what the summary says."""
     if not isinstance(block, FieldsBlock) or len(block.fields) != 1:
         return False
     value = next(iter(block.fields.values()))
@@ -432,8 +427,6 @@ _SHARE = 4
 
 
 class _Budget:
-    """The bytes that the document may still take."""
-
     def __init__(self, most: int | None, reserved: int) -> None:
         self.most = most
         self.reserved = reserved
@@ -526,7 +519,6 @@ def _fitting(lines: Callable[[str, Bounds], Iterator[str]], text: str, budget: _
 
 
 def _longest_note(exported: Exported, most: int | None) -> int:
-    """Return the most bytes that the closing note may take."""
     longest = _LeftOut()
     longest.calls, longest.texts = len(exported.session.calls), len(exported.session.transcript) + 2
     return 0 if most is None else len(longest.note(most))

@@ -60,7 +60,6 @@ class Decoded(NamedTuple):
         return self._place(start)[0], self._place(end - 1)[1]
 
     def _place(self, at: int) -> tuple[int, int]:
-        """Return where the source of a character begins and ends."""
         part = bisect_right(self.starts, at) - 1
         first, last, is_escape = self.sources[part]
         if is_escape:

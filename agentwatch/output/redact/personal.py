@@ -49,7 +49,6 @@ class Personal:
 
 
 def _says_who(name: str) -> bool:
-    """Return whether a user name may say who somebody is."""
     return len(name) >= _LEAST_NAME and name.lower() not in _ANYBODY
 
 
@@ -84,7 +83,6 @@ def _e_mails(text: str) -> Iterator[Found]:
 
 
 def _is_somebodys(local: str, domain: str) -> bool:
-    """Return whether an address may be a person's."""
     return (
         local.lower() not in _ROLES
         and domain.rpartition(".")[2] not in _ENDINGS
@@ -106,8 +104,6 @@ _MOST_HOMES = 8
 
 
 class Homes:
-    """The home folders in a recording."""
-
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._of_cwd: dict[tuple[str, str], None] = {}
@@ -127,7 +123,6 @@ class Homes:
 
 
 def _folders(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each home folder: the path before the name, and the name."""
     for pattern in (_HOME, _WINDOWS_HOME):
         for match in pattern.finditer(text):
             if not _MASKED.fullmatch(match[1]):

@@ -61,7 +61,6 @@ class Values:
         self._by_gram = None
 
     def find(self, text: str) -> Iterator[Hit]:
-        """Yield where the values are in a text."""
         for value in self._candidates(text):
             kind, size = self._kinds[value], len(value)
             at = text.find(value)
@@ -134,7 +133,6 @@ def _is_distinctive(value: str) -> bool:
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Return whether no letter or digit is beside a part of a text."""
     return not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum())
 
 
@@ -182,8 +180,6 @@ class _Redaction:
         self._edits = Edits()
 
     def find_secrets(self) -> None:
-        """Find the secrets, and whose recording it is."""
-
         def secrets(text: str) -> Iterator[Hit]:
             self._homes.read(text)
             return _secrets(text)
@@ -225,7 +221,6 @@ class _Redaction:
         return Redacted(reader, writer.report, writer.before, writer.after)
 
     def _batches(self, number: int) -> Iterator[Lines]:
-        """Yield the lines of the recording from its start, for one of the readings."""
         reader = LineReader(self._reader.fd, self._reader.growth, self._reader.times)
         done, share = sum(_SHARES[:number]), _SHARES[number]
         while lines := reader.read():

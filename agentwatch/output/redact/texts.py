@@ -99,7 +99,6 @@ def unescaped(text: str) -> str:
 
 
 def _escaped_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each line that has an escape."""
     end, match = 0, _ESCAPE.search(text)
     while match is not None:
         at = match.start()
@@ -141,7 +140,6 @@ def _characters(escapes: str) -> str:
 
 
 def _widths(escape: str) -> Sequence[int]:
-    """Return how many characters of the text each character of an escape takes."""
     if escape[1] != "u":
         return (2,)
     return [12 if ord(character) > 0xFFFF else 6 for character in _characters(escape)]
@@ -216,9 +214,7 @@ class Unit:
         """Whether the text may end within a value, because the next line repeats and continues it."""
         self.texts: list[str] = []
         self.offsets = array("Q")
-        """The offset of each piece in the recording."""
         self.lengths = array("Q")
-        """The number of bytes of each piece in the recording."""
         self.size = 0
 
     def add(self, offset: int, data: bytes) -> None:
@@ -244,7 +240,6 @@ class Unit:
         return range(bisect_right(ends, start), bisect_right(ends, end - 1) + 1)
 
     def ends(self) -> list[int]:
-        """Return where each piece ends in the text."""
         return [*accumulate(map(len, self.texts))]
 
     def places(self, spans: Sequence[Span], read: Read) -> list[list[Span]]:
@@ -260,7 +255,6 @@ class Unit:
         return [[(found[number][start], found[number][end]) for number, start, end in parts] for parts in cut]
 
     def _byte_places(self, number: int, places: Iterable[int], read: Read) -> dict[int, int]:
-        """Return the offset in the recording of each place in a piece."""
         offset = self.offsets[number]
         data = read(offset, self.lengths[number])
         text = data.decode("utf-8", "surrogateescape")
@@ -329,7 +323,6 @@ class Search:
             self._search(searched)
 
     def _search(self, searched: list[tuple[Unit, str]]) -> None:
-        """Search some texts at once, each given with its unit."""
         ends = [*accumulate(len(text) + len(_BETWEEN) for _, text in searched)]
         hits: dict[int, list[Hit]] = {}
         crossing: set[int] = set()
@@ -379,7 +372,6 @@ class Block:
         self.head = b""
         """The first bytes of the last text."""
         self.text_bytes = 0
-        """The number of its bytes."""
         self.window = _WINDOW
 
 
@@ -623,7 +615,6 @@ class Walk:
         self._blocks = Blocks(self._search, alone=key_files is not None)
         self._varying = _Varying()
         self._shapes: Counter[int] = Counter()
-        """How many lines have a shape."""
         self._guessed: dict[int, int] = {}
         """The shape of the line of each piece whose format is unknown, by its offset."""
         self._is_clean: dict[int, bool] = {}
@@ -634,7 +625,6 @@ class Walk:
         self._line = 0
 
     def read(self, lines: Lines, reader: LineReader) -> None:
-        """Search the lines of a batch, now or later."""
         if lines.oversize:
             self._long_line(reader, lines.offset, lines.oversize)
         elif max(map(len, lines.data)) > _LONG_LINE:
@@ -649,7 +639,6 @@ class Walk:
             self._lines(lines.offset, lines.data)
 
     def finish(self) -> None:
-        """Search what was not searched yet."""
         self._blocks.finish()
         self._search.finish()
 

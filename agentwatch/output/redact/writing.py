@@ -90,7 +90,6 @@ class Report:
         self.personal: Counter[str] = Counter()
 
     def words(self) -> SafeText:
-        """Return the report in one line."""
         parts = []
         if self.secrets:
             parts.append(f"{plural(self.secrets.total(), 'secret')} ({_kinds(self.secrets)})")

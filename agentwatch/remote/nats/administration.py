@@ -59,7 +59,6 @@ def _make(connection: Connection, config: dict[str, Any]) -> str:
 
 
 def _info(connection: Connection, name: str) -> Mapping[str, Any] | None:
-    """Return what the server says about a stream; None if it does not have it."""
     answer = object_in(connection.request(f"$JS.API.STREAM.INFO.{name}"))
     if (error := answer.get("error")) is None:
         return answer
@@ -129,7 +128,6 @@ def can_watch(user: str) -> bool:
 
 
 def of_publisher(publisher: str) -> Permissions:
-    """Return the permissions of the user that publishes as a publisher."""
     return Permissions(
         (
             f"aw.v1.c.{publisher}.>",
@@ -141,7 +139,6 @@ def of_publisher(publisher: str) -> Permissions:
 
 
 def of_watcher(user: str) -> Permissions:
-    """Return the permissions of a user who watches the sessions of all publishers."""
     return Permissions(
         (
             f"$JS.API.CONSUMER.CREATE.{STREAM}.*.aw.v1.c.>",

@@ -314,7 +314,6 @@ class Shipper:
         return self.shipped
 
     def _gives_up(self) -> bool:
-        """Return whether an engine that does not take the recording is not to be tried again."""
         recorded = self._recorded
         try:
             problem = recorded.check()
@@ -446,7 +445,6 @@ class Shipper:
             self._cards.note_written(card, now)
 
     def _write_last_card(self) -> None:
-        """Write the card of a recording that is over, unless the engine has it."""
         tries = _CARD_TRIES
         while self._is_over and not self._is_asked_to_end and not self._cards.is_written and tries:
             tries -= 1

@@ -242,7 +242,6 @@ class Lists:
         return has_news
 
     def _take(self, given: dict[str, Any]) -> bool:
-        """Apply a line; return whether the rows have changed by it."""
         if type(at_ms := given.get("now_ms")) is int:
             ahead_ms = at_ms - now_ms()
             self._ahead_ms = ahead_ms if abs(ahead_ms) > _AHEAD_MS else 0

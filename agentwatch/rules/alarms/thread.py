@@ -58,8 +58,6 @@ class Commands(Protocol):
 
 
 class News(NamedTuple):
-    """A hit that is announced to the user."""
-
     action: Action
     words: SafeText
 

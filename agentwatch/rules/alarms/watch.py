@@ -42,7 +42,6 @@ class Hit(NamedTuple):
     words: SafeText = SafeText("")
     """The call as a phrase with its target: `Ran terminal command rm -rf /tmp/x`."""
     command: str | None = None
-    """The whole command of a shell call."""
 
 
 class Watch:
@@ -156,8 +155,6 @@ class _RunRule:
 
 
 class Announcement(NamedTuple):
-    """A hit that is announced."""
-
     alarm: Alarm
     more: int = 0
     """The number of other alarms of the rule since its last announcement."""

@@ -169,7 +169,6 @@ class Places(NamedTuple):
     risks: list[tuple[int, int]]
     """The words and signs that a person should see before the command is allowed."""
     stages: list[tuple[int, int]]
-    """Each program with its arguments."""
 
 
 def read_command(command: str) -> Command:
@@ -283,7 +282,6 @@ class _Group(NamedTuple):
     """What ran before in the pipeline of the outer stage."""
     folder: str
     lines: list[str]
-    """The pipelines in the group."""
 
     @property
     def has_keyword(self) -> bool:
@@ -309,7 +307,6 @@ class _Reader:
         self._line_end: tuple[int, int] | None = None
         """The place of the line end before the present word."""
         self._has_ended = False
-        """Whether a command has ended."""
         self._tests = 0
         """Parentheses that are open in `[[ … ]]`."""
         self._finds = 0
@@ -361,7 +358,6 @@ class _Reader:
             self._places.risks.append((word.start, word.end))
 
     def _add(self, word: str, is_plain: bool) -> None:
-        """Add a word to the present stage, or read the keyword that it is."""
         stage, group = self._stage, self._groups[-1] if self._groups else None
         if stage.is_data and not (word == "esac" and group is not None and group.sign == "case"):
             return
@@ -690,7 +686,6 @@ class _Reader:
         return False
 
     def _script(self, text: str, stage: _Stage | None = None, arguments: Sequence[str] = ()) -> None:
-        """Read a text that a shell runs, with the arguments from `$0` on."""
         if text == SUBSTITUTED and stage is not None and stage.known is not None:
             text = stage.known
         self._found.left -= len(text)
@@ -765,7 +760,6 @@ class _Reader:
         return (word,)
 
     def _prints(self, name: str, words: Sequence[str], stage: _Stage) -> None:
-        """Note what a program prints, as far as it is known, and what its lines name."""
         plain = [each for each in words if each[:1] != "-"]
         if name in _PRINTERS:
             stage.printed = _echoed(words) if name == "echo" else _formatted(words)

@@ -45,7 +45,6 @@ def paths_of(call: Call, cwd: str | None) -> tuple[str, ...] | Partly | None:
 
 
 def _read_paths(call: Call, cwd: str | None) -> tuple[str, ...] | Partly | None:
-    """Return the paths of what a call reads, as `paths_of` does."""
     if call.kind is ToolKind.EXECUTE:
         command = command_in(call)
         return _known_in(command, _both(command.read, cwd))
@@ -388,7 +387,6 @@ def _agent_test(wanted: str, facts: CallFacts) -> Test[Call]:
 
 
 def _may_contain(call: Call, literal: str) -> bool:
-    """Return whether a word of a command may contain a text in lower case."""
     command = call.command
     if command is None or len(command) >= MOST_COMMAND:
         return True

@@ -42,8 +42,6 @@ class State(StrEnum):
 
 
 class Violation(NamedTuple):
-    """A place at which a rule is broken."""
-
     at: str
     """The suffix of the recording's address: `#12`, `@+95s`."""
     words: SafeText
@@ -64,7 +62,6 @@ class Judgement(NamedTuple):
     hits: int = 0
     """The number of places at which the rule is broken."""
     places: Sequence[Violation] = ()
-    """The first 100 places."""
     not_judged: int = 0
     """The number of calls for which a deciding value is unknown."""
     unknown: Mapping[str, int] = MappingProxyType({})
@@ -265,7 +262,6 @@ class _LongestSilence:
         self._ended = 0
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
-        """Note a line that was applied."""
         session, seen_ms = self._session, place.seen_ms
         run = session.runs[-1] if session.runs else None
         turns = 0 if run is None else len(run.turn_starts)
@@ -408,7 +404,6 @@ class _Forbidden:
         self._unknown: Counter[str] = Counter()
 
     def add(self, call: Call, *, is_known: bool) -> None:
-        """Count an ended call that matches, or one for which the result is unknown."""
         if is_known:
             self._hits += 1
             if len(self._places) < MOST_VIOLATIONS:

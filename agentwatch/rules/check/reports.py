@@ -269,7 +269,6 @@ class Trial:
         self.fired = [Fired(rule) for rule in rules]
 
     def add(self, checked: Checked) -> None:
-        """Add a session that is older than those before it."""
         self.sessions += 1
         self.calls += checked.calls
         address = safe_line(checked.address)

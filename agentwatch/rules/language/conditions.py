@@ -74,8 +74,6 @@ class Word:
 
 @dataclass(frozen=True)
 class _OfField:
-    """A condition about one field."""
-
     field: Field
 
     @property
@@ -108,8 +106,6 @@ class Glob(_OfField):
 
 @dataclass(frozen=True)
 class Comparison(_OfField):
-    """A field that is compared with a number."""
-
     operator: str
     number: float
 

@@ -27,8 +27,6 @@ class _Sign(Enum):
 
 
 class Token(NamedTuple):
-    """A part of a rule."""
-
     sign: _Sign
     at: int
     name: str = ""

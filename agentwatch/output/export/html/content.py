@@ -64,8 +64,6 @@ _NEAR = 1 << 10
 
 
 class Kept(NamedTuple):
-    """What is kept of a text."""
-
     head: str
     left_out: int
     """The number of characters between head and tail."""
@@ -118,7 +116,6 @@ def family_of_file(path: str | None) -> str:
 
 
 def family_named(name: str) -> str:
-    """Return the family of a language; empty if it is unknown."""
     return _BY_NAME.get(name.lower(), "") if len(name) <= _MOST_NAME else ""
 
 
@@ -169,7 +166,6 @@ def link(address: str, *children: Node) -> Node:
 
 
 def texts(nodes: Iterable[Node]) -> Iterator[str]:
-    """Yield the texts in nodes, in order."""
     for node in nodes:
         if isinstance(node, str):
             yield node
@@ -252,7 +248,6 @@ def markdown_nodes(source: str) -> list[Node]:
 
 
 def _nodes(tokens: Iterable[Token]) -> list[Node]:
-    """Return the nodes of a list of tokens, which open and close elements."""
     stack: list[Node] = [["div", ""]]
     links: list[str] = []
     for token in tokens:
@@ -344,7 +339,6 @@ def output_nodes(foreign: str) -> list[Node]:
 
 
 def _shell_output_pieces(foreign: str) -> Iterator[tuple[str, str]]:
-    """Yield pieces of safe text, each with its classes."""
     colour, styles, at = "", set[str](), 0
     for found in [*_SEQUENCE.finditer(foreign), None]:
         if piece := foreign[at : found.start() if found else len(foreign)]:
@@ -394,7 +388,6 @@ _CLASSES = {"+": "added", "-": "removed", "@": "hunk", "f": "file", "\\": "hunk"
 
 
 def _cut_words(left_out: int) -> Node:
-    """Return the line that says how much of a text is left out."""
     return element("p", "cut", f"… {left_out:,} characters left out …")
 
 
@@ -460,7 +453,6 @@ def title(block: Block) -> str:
 
 
 def _fields_list(fields: Mapping[str, object]) -> Node:
-    """Return the names and values of fields as a list of terms."""
     items: list[Node] = []
     most = min(share(len(fields)), _MOST_VALUE)
     for name, value in islice(fields.items(), _MOST_PARTS):
@@ -612,7 +604,6 @@ class CallBody:
         return [block for block in blocks if isinstance(block, _CHANGES)]
 
     def _command(self) -> Iterator[Node]:
-        """Yield the command of a shell call as it is typed."""
         if self._call.kind is not ToolKind.EXECUTE:
             return
         commands = (_field(block, "command") for block in (*self._arguments, *self._result))

@@ -146,7 +146,6 @@ class Rows:
         return Row(_filled(facts), content)
 
     def _since(self, at_ms: int | None) -> int | None:
-        """Return a time in milliseconds since the first time of the recording."""
         return None if at_ms is None or self._first_ms is None else at_ms - self._first_ms
 
 
@@ -190,7 +189,6 @@ def _filled(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _height(content: list[Node]) -> int:
-    """Return an estimate of the number of lines that a text takes."""
     return sum(-(-len(line) // _LINE) or 1 for node in texts(content) for line in node.split("\n")[:10_000])
 
 
@@ -388,7 +386,6 @@ def _counts(exported: Exported) -> Iterator[str]:
 
 
 def _scope(exported: Exported) -> Iterator[str]:
-    """Yield which part of the session the page contains, and what was masked."""
     if not exported.is_whole:
         yield f"a part: {'; '.join(_part(exported))}"
     yield "not redacted" if exported.masked is None else f"redacted: {exported.masked}"
@@ -426,7 +423,6 @@ def _is_small(exported: Exported) -> bool:
 
 
 def _static_pieces(exported: Exported, rows: Rows) -> Iterator[str]:
-    """Yield the content of the page for a reader without scripts."""
     yield "<noscript>\n"
     yield from _table(exported, rows)
     if _is_small(exported):
@@ -507,7 +503,6 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
 
 
 def _contents(exported: Exported, rows: Rows, choices: Choices) -> Iterator[bytes]:
-    """Yield the chunks, and the list of the entries in them piece by piece."""
     chunks, listed = _Chunks(compresses=not _is_small(exported)), list[dict[str, Any]]()
     offsets, total = exported.session.transcript.offsets, exported.timeline.size
     for entry in exported.entries():

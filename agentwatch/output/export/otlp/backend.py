@@ -48,9 +48,7 @@ class Reply(NamedTuple):
 
 class Answer(NamedTuple):
     accepted: int
-    """The number of its spans that the backend has taken."""
     status: int | None = None
-    """The status of the last answer; None without an answer."""
     reason: str = ""
     """Why spans were refused, or what the backend says about those that it has taken."""
     ends: bool = False
@@ -76,7 +74,6 @@ def _answer_to(spans: int, reply: Reply) -> Answer:
 
 
 def _partial_success(reply: Reply) -> tuple[int, str]:
-    """Return how many spans the backend has rejected, and its message."""
     if reply.content_type == "application/json":
         found = _member(_json(reply.body), "partialSuccess")
         rejected, message = _member(found, "rejectedSpans"), _member(found, "errorMessage")
@@ -116,7 +113,6 @@ def _phrase(status: int) -> str:
 
 
 def _parsed(message: Message, data: bytes) -> bool:
-    """Parse a message; return whether the bytes are one."""
     try:
         message.ParseFromString(data)
     except DecodeError:
@@ -259,7 +255,6 @@ def _is_set(names: tuple[str, ...]) -> bool:
 
 
 def _without_credentials(url: str) -> str:
-    """Return an address without its user, its password, its query and its fragment."""
     try:
         parts = urlsplit(url)
         port = "" if parts.port is None else f":{parts.port}"

@@ -152,7 +152,6 @@ class _Period(NamedTuple):
     end: int
 
     def around(self, other: _Period) -> _Period:
-        """Return the period from the first start to the last end."""
         return _Period(min(self.start, other.start), max(self.end, other.end))
 
 
@@ -336,7 +335,6 @@ def _payload(value: object, cwd: str | None) -> str | None:
 
 
 def _continues_name(char: str) -> bool:
-    """Return whether a character beside a path makes it a part of a longer name."""
     return bool(char) and (char.isalnum() or char in _PART_OF_NAME)
 
 
@@ -487,8 +485,6 @@ _TEXTS = (Kind.REASONING, Kind.ANSWER)
 
 
 class _Step(NamedTuple):
-    """Texts of the model that follow each other."""
-
     run: int
     parent: int | None
     entries: list[Entry]

@@ -61,7 +61,6 @@ def arguments(text: str) -> Decoded | None:
 
 
 def _apart(places: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Return places without those that overlap one before."""
     found = places[:1]
     for place in places[1:]:
         if place[0] >= found[-1][1]:
@@ -112,7 +111,6 @@ def _found(text: str, start: int, end: int, category: Category) -> Iterator[Foun
 
 
 def _inserted(view: str, lower: str) -> Iterator[Found]:
-    """Yield the secrets in rows that SQL inserts."""
     into = lower.find("into")
     while into >= 0:
         match = _INTO.match(view, into)
@@ -141,7 +139,6 @@ def _row(view: str, at: int, categories: list[Category | None]) -> Generator[Fou
 
 
 def _posted(view: str) -> Iterator[Found]:
-    """Yield the secrets in the fields of a form."""
     for match in _FORM.finditer(view):
         category = _category(match[1].replace("[", "_").replace("]", ""))
         if category is not None:

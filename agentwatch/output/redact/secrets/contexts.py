@@ -439,7 +439,6 @@ def _is_generated(value: str) -> bool:
 
 
 def _is_pair(value: str) -> bool:
-    """Return whether a value is a name and a password in base64."""
     try:
         decoded = b64decode(value.replace("-", "+").replace("_", "/") + "=" * (-len(value) % 4))
     except (binascii.Error, ValueError):

@@ -286,8 +286,6 @@ _LEAST_WEAK, _LEAST_BESIDE, _LEAST_GENERATED, _LEAST_CHOSEN = 14, 14, 12, 8
 
 
 class _Label(NamedTuple):
-    """The label of a value."""
-
     category: Category
     is_option: bool = False
     """Whether it is an option of a command, such as `--token`."""
@@ -300,7 +298,6 @@ class _Label(NamedTuple):
     is_foreign: bool = False
     """Whether it is in a language other than English, so that more words may be messages."""
     before: str = ""
-    """What is before it in the text."""
 
 
 def labelled(piece: str, lower: str) -> Iterator[Found]:
@@ -336,7 +333,6 @@ def _may_have_value(piece: str, at: int, after: int) -> bool:
 
 
 def _in_window(window: str, stem: str, at: int) -> Found | None:
-    """Return the value of the label that has a stem at a place."""
     rest = _REST.match(window, at + len(stem))
     end = at + len(stem) if rest is None else rest.end()
     label = _label(window, stem, at)
@@ -517,7 +513,6 @@ def _has_digit(value: str) -> bool:
 
 
 def _names_a_secret(value: str) -> bool:
-    """Return whether a value has the words of a label, as a variable has."""
     lower = value.lower()
     return value.isidentifier() and any(name in lower for name in _NAMES)
 

@@ -440,7 +440,6 @@ def may_begin(run: str) -> bool:
 
 
 def _of_rule(piece: str, prefix: str, at: int) -> Iterator[Found]:
-    """Yield the tokens of a rule that begin with one of its prefixes."""
     rule = RULES[at]
     match_body = compiled(rule.body).match
     start = piece.find(prefix)
@@ -469,7 +468,6 @@ def _begins(piece: str, start: int, prefix: str) -> bool:
 
 
 def _may_be(value: str, *, weak: bool) -> bool:
-    """Return whether what follows a prefix may be a token's."""
     if weak:
         return any(map(str.isdigit, value)) and is_random(value, 12)
     return not has_placeholder(value) and not value.endswith("EXAMPLE")

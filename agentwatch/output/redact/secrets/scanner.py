@@ -109,7 +109,6 @@ def _of_providers(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
 
 
 def _near(piece: str, lower: str, after: int, name: str) -> Iterator[Found]:
-    """Yield the generated values that follow a name at a place."""
     line_end = piece.find("\n", after, after + _REACH)
     end = after + _REACH if line_end < 0 else line_end
     for match in _VALUE.finditer(piece, after, end + _MOST_TOKEN_LENGTH if line_end < 0 else end):

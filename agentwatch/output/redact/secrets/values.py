@@ -258,7 +258,6 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_gibberish(value: str) -> bool:
-    """Return whether nobody can pronounce the letters of a value."""
     signs = len(_CLUSTER.findall(value)) + len(_RARE.findall(value))
     return signs >= 1 + len(value) // 20
 
