@@ -177,6 +177,7 @@ class Run:
         if (last := self.turn_result) is not None:
             self._earlier_ms, self.turn_result = self.duration_of_turns_ms, None
             last.settle()
+            self.ended_turns -= not is_prompted and last.outcome is Outcome.FAILED  # it is retried
             if last.place.seen_ms is not None and seen_ms is not None:
                 self.pauses.append((last.place.seen_ms, seen_ms))
 

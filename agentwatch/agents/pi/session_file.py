@@ -20,12 +20,16 @@ from agentwatch.session.events import (
     Compaction,
     Event,
     Notice,
+    Outcome,
     Prompt,
+    Retry,
     Rewound,
     RunInfo,
     RunStarted,
     Text,
     TextEnded,
+    TurnEnded,
+    TurnStarted,
     Unknown,
 )
 
@@ -91,8 +95,8 @@ class Tree:
 
 _SILENT = frozenset(
     {
-        *("thinking_level_change", "label", "custom", "context_edit", "context_transform"),
-        *("ephemeral", "branch_summary", "title", "title_change", "mode_change", "session_init"),
+        *("thinking_level_change", "label", "custom", "context_transform", "ephemeral"),
+        *("branch_summary", "title", "title_change", "mode_change", "session_init"),
     }
 )
 """Types of entries that report nothing that is shown. The last four are those of omp."""
@@ -106,6 +110,10 @@ class PiSessionDecoder:
         self._forked_ms: int | None = None
         self._repeats_history = False
         """Whether the newest entry is a copy of one of the session from which this one was forked."""
+        self._failed: tuple[object, TurnEnded] | None = None
+        """The id of the newest answer, and the end that it is, if it failed."""
+        self._retries = 0
+        """The number of retries since the prompt."""
 
     def decode(self, fields: Fields) -> list[Event]:
         kind = fields.get("type")
@@ -152,6 +160,8 @@ class PiSessionDecoder:
             case "session_info":
                 title = text(fields, "name")
                 return [] if title is None else [RunInfo(title=title, is_users_title=True)]
+            case "context_edit":
+                return self._edited(fields)
             case "usage":
                 counts = usage(mapping(fields.get("usage")), has_context=False, request=_request(fields))
                 return [] if self._repeats_history else counts
@@ -159,9 +169,19 @@ class PiSessionDecoder:
                 return []
         return [Unknown(f"type {in_words(kind)}")]
 
+    def _edited(self, fields: Fields) -> list[Event]:
+        """Read a change of what the model gets. Pi takes a failed answer out of it to ask again, at once or
+        after some seconds; the last failure of a turn stays."""
+        if self._failed is None or fields.get("targetId") != self._failed[0] or fields.get("replacement"):
+            return []
+        reason, self._failed = self._failed[1].result or "", None
+        self._retries += 1
+        return [TurnStarted(is_prompted=False), Retry(reason, self._retries, at_ms=time_of(fields))]
+
     def _message(self, fields: Fields, message: Fields) -> list[Event]:
         match message.get("role"):
             case "user":
+                self._retries = 0
                 return [Prompt(prompt_text(message))]
             case "assistant":
                 return self._assistant(fields, message)
@@ -189,6 +209,8 @@ class PiSessionDecoder:
             arguments = mapping(call.get("arguments"))
             events.append(self._calls.started(call_id, name, arguments, group=group, at_ms=at_ms))
         ended = turn_ended(message)
+        has_failed = ended is not None and ended.outcome is Outcome.FAILED
+        self._failed = (fields.get("id"), ended) if ended is not None and has_failed else None
         is_whole = message.get("stopReason") not in ("error", "aborted")
         if not self._repeats_history:
             request = _request(fields)

@@ -428,7 +428,11 @@ def _goes_on(digest: Digest, at_ms: int | None) -> None:
 
 
 def _begin_turn(digest: Digest, at_ms: int | None, *, is_prompted: bool = True) -> None:
-    """Open a turn, or the last one again. It closes no call."""
+    """Open a turn, or the last one again. It closes no call. A turn that failed and is retried began before
+    it failed."""
+    if not is_prompted and digest.turn is Turn.ENDED and digest.outcome is Outcome.FAILED:
+        at_ms = digest.begun_ms
+        digest.ended_turns -= 1
     digest.turn, digest.turn_ms, digest.begun_ms = Turn.OPEN, at_ms, at_ms
     digest.took_ms, digest.is_answered = None, False
     digest.course.run_turns += is_prompted

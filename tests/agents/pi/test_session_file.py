@@ -1,13 +1,18 @@
 """Pi's session files: the tree of messages, and how the lines of both formats are recognised."""
 
+import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
+from agentwatch.agents import Decoder
 from agentwatch.agents.agent import LineRole
+from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.pi.agent import AGENT, SESSION
 from agentwatch.agents.pi.session_file import Tree
 from agentwatch.agents.registry import detect
+from agentwatch.catalog.digest.digest import Digest, Turn
+from agentwatch.catalog.digest.reading import apply_lines
 from agentwatch.session.events import (
     Compaction,
     Notice,
@@ -143,6 +148,63 @@ def back(*entries: tuple[Any, Any, bool]) -> list[int]:
         tree.add({"id": entry, "parentId": parent}, is_prompt=is_prompt)
         for entry, parent, is_prompt in entries
     ]
+
+
+def _chain(*names: str) -> list[dict[str, Any]]:
+    """Return the lines of a session: `prompt`, `failed`, `edit` of the last failed answer, `other` edit."""
+    lines = [HEADER]
+    failed, last = "", None
+    for number, name in enumerate(names):
+        entry_id = f"{number}"
+        if name in ("prompt", "answer", "failed"):
+            message = user("Go") if name == "prompt" else assistant(text("Done."))
+            failed = entry_id if name == "failed" else failed
+            message = assistant(stop="error", errorMessage="500: busy") if name == "failed" else message
+            lines.append(entry(entry_id, last, message))
+        else:
+            target = "0" if name == "other" else failed
+            with_what = "" if name != "replaced" else {"content": "Hm."}
+            edit: dict[str, Any] = {"targetId": target, "replacement": with_what or None}
+            lines.append(entry(entry_id, last, **{"type": "context_edit", **edit}))
+        last = entry_id
+    return lines
+
+
+def test_an_answer_that_pi_takes_out_is_asked_for_again() -> None:
+    """Pi 1.6 writes a failed answer, and then that the model does not get it: it tries again, and the turn
+    continues. The last failure stays. A change of another entry says nothing."""
+    for names, outcome, ends, retry in (
+        ("failed", "failed", 1, None),
+        ("failed edit", "unfinished", 0, 1),
+        ("failed edit failed edit", "unfinished", 0, 2),
+        ("failed edit failed edit failed", "failed", 1, None),
+        ("failed other", "failed", 1, None),
+        ("failed replaced", "failed", 1, None),
+        ("failed edit edit answer", "succeeded", 1, None),
+        ("failed edit failed prompt failed edit", "unfinished", 1, 1),
+        ("failed edit answer prompt", "unfinished", 1, None),
+    ):
+        with case(names):
+            lines = _chain("prompt", *names.split())
+            open_session = session_of(SESSION, *lines, is_closed=False)
+            known = open_session.retry and open_session.retry[0]
+            assert (known and known.attempt) == retry
+            assert known is None or known.message == "500: busy"
+            closed = session_of(SESSION, *lines)
+            assert (closed.outcome, closed.run.ended_turns) == (outcome, ends)
+            digest = Digest(format=SESSION.name)
+            apply_lines(digest, Decoder(SESSION), [json.dumps(each).encode() for each in lines])
+            assert digest.turn is (Turn.OPEN if outcome == "unfinished" else Turn.ENDED)
+            assert digest.ended_turns == ends
+            assert digest.retry == ("" if retry is None else f"retry {retry}: 500: busy")
+    digest = Digest(format=SESSION.name)
+    times = ("2026-11-20T21:07:00.000Z", "2026-11-20T21:07:05.000Z", "2026-11-20T21:07:05.001Z")
+    lines = [
+        {**each, "timestamp": at}
+        for each, at in zip(_chain("prompt", "failed", "edit")[1:], times, strict=True)
+    ]
+    apply_lines(digest, Decoder(SESSION), [json.dumps(each).encode() for each in [HEADER, *lines]])
+    assert digest.turn_ms == digest.begun_ms == iso_ms(times[0])
 
 
 def test_a_branch_takes_back_what_came_after_its_parent() -> None:

@@ -27,6 +27,7 @@ AGENTS: list[tuple[str, str | None]] = [
     ("node --inspect", None),
     ("bun run /usr/bin/opencode", "opencode"),
     ("bun x pi", "pi"),
+    ("node /n/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js", "pi"),
     ("python3.12 /usr/bin/amp", "amp"),
     ("python3 -m claude", None),
     ("/bin/sh /home/dev/bin/claude", "claude"),
