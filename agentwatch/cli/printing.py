@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.fields import joined
 from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE
@@ -20,7 +22,11 @@ from agentwatch.session.session import Session
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText, safe_line, safe_text
 
+if TYPE_CHECKING:
+    from agentwatch.recording.times import Wakeup
+
 _STDERR_LINES = 10
+_LOOK_MS = 500
 _MOST_QUIET_MS = 600_000
 """Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever: CI services
 end one that prints nothing for 10 minutes."""
@@ -175,8 +181,10 @@ def _exit_code(source: Source, outcome: Outcome | None, *, has_result: bool) -> 
 
 def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: None) -> None:
     """Advance a session until its recording has ended, and call `after` after each step."""
-    is_quiet = False
+    is_quiet, wakeup = False, source.wakeup
     while not feed.is_over:
+        if wakeup is not None:
+            wakeup.ask()
         _report_faults(source)
         quiet_ms = source.quiet_ms()
         if quiet_ms > LATE_EXIT_MS and not is_quiet:
@@ -192,8 +200,19 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
             say(f"the agent (process {pid}) is still running 30 s after its result; leaving it running")
             source.leave()
         if not feed.advance(POLL_SECONDS) and not feed.is_over:
-            time.sleep(POLL_SECONDS)
+            _wait(wakeup)
         after()
+
+
+def _wait(wakeup: Wakeup | None) -> None:
+    """Wait until a recording that nobody has to poll has grown, at most until the next look at its agent."""
+    if wakeup is None:
+        time.sleep(POLL_SECONDS)
+        return
+    poller = select.poll()
+    poller.register(wakeup.fd, select.POLLIN)
+    poller.poll(_LOOK_MS)
+    wakeup.hear()
 
 
 def _report_faults(source: Source) -> None:

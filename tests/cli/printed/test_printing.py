@@ -5,12 +5,15 @@ import os
 import re
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from agentwatch.agents.registry import known_agents
 from agentwatch.cli.stdout import write_line
+from agentwatch.recording.store import saved_recordings
 from agentwatch.text.safe import SafeText, styled
 from tests.builders.formats.plugin import STREAM, install
 from tests.builders.formats.unknown_agents import FOREIGN, STREAMS
@@ -18,6 +21,7 @@ from tests.builders.lines import completed, event, init, result
 from tests.conftest import ROOT, Saver, case
 from tests.harness.fake_agent import command
 from tests.harness.on_a_pty import DEMO, in_terminal
+from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, PLAIN, PLAIN_TEXT, environment, ran, watch
 
 
@@ -110,6 +114,30 @@ def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:
         assert program.poll() is None
         program.send_signal(signal.SIGINT)
         assert program.wait(20) == 128 + signal.SIGINT
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the switches of a thread")
+def test_an_idle_run_is_waited_for(tmp_path: Path) -> None:
+    """While the agent writes nothing, printing sleeps until it does: a hundred wakings a second took 1 % of a
+    core. What it writes then is printed."""
+    agent = ["sh", "-c", 'head -3 "$0"; read -r _ < "$1"; tail -n +4 "$0"', str(PLAIN), str(tmp_path / "go")]
+    os.mkfifo(tmp_path / "go")
+    argv = [*AGENTWATCH, "run", "-p", "--", *agent]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environment(), start_new_session=True) as run:
+        until(lambda: any(path.stat().st_size for path in saved_recordings()), what="the recording")
+        time.sleep(0.5)  # its end is read
+        before, began = _switches(run.pid), time.monotonic()
+        time.sleep(1)
+        switches, seconds = _switches(run.pid) - before, time.monotonic() - began
+        (tmp_path / "go").write_text("\n")
+        assert run.communicate(timeout=20)[0] == PLAIN_TEXT
+    assert switches < 10 * seconds
+
+
+def _switches(pid: int) -> int:
+    status = Path(f"/proc/{pid}/task/{pid}/status").read_text()
+    return int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0])
 
 
 def test_a_replay_prints_what_the_file_prints() -> None:
