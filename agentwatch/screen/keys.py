@@ -5,9 +5,9 @@ settings are checked before a screen is imported."""
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise, takewhile
 from typing import NamedTuple
 
 from textual.binding import Binding, BindingType, InvalidBinding
@@ -47,6 +47,16 @@ class Topic(NamedTuple):
         yield row
 
 
+def row_words(row: Sequence[Key]) -> str:
+    """Return what the keys of a row do; words with which a text begins like the one before are said once."""
+    texts = [each.text.split() for each in row]
+    said = [0]
+    for before, after in pairwise(texts):
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(before, after[:-1], strict=False))
+        said.append(sum(1 for _ in alike))
+    return "; ".join(" ".join(text[first:]) for text, first in zip(texts, said, strict=True))
+
+
 _and = partial(Key, joins=True)
 
 _LINES = (
@@ -54,13 +64,13 @@ _LINES = (
     _and("up", "k,up", "lines", "move(-1)", "one line or call up"),
     Key("page-down", "pagedown,ctrl+f", "lines", "move_page(1)", "one page down"),
     _and("page-up", "pageup,ctrl+b", "lines", "move_page(-1)", "one page up"),
-    Key("half-page-down", "ctrl+d", "lines", "move_page(0.5)", "half a page down"),
+    _and("half-page-down", "ctrl+d", "lines", "move_page(0.5)", "half a page down"),
     _and("half-page-up", "ctrl+u", "lines", "move_page(-0.5)", "half a page up"),
     Key("top", "g,home", "lines", "top", "go to the top"),
     _and("bottom", "G,end", "lines", "bottom", "go to the end, and follow a session"),
 )
-_COMPLETE = Key("complete", "tab", "rule bar", "complete", "while filtering: complete the word", "Complete")
-_PALETTE = Key("", "ctrl+p", "", "", "command palette: every command with its keys, themes")
+_COMPLETE = _and("complete", "tab", "rule bar", "complete", "while typing: complete", "Complete")
+_PALETTE = Key("", "ctrl+p", "", "", "command palette: every command, themes")
 _PANES = (
     Key("transcript", "1", "workspace", "pane('transcript')", "go to the transcript"),
     _and("calls", "2", "workspace", "pane('calls')", "go to the calls"),
@@ -68,13 +78,12 @@ _PANES = (
     _and("stderr", "4", "workspace", "pane('stderr')", "go to stderr"),
     Key("next-pane", "tab", "workspace", "next_pane(1)", "next pane"),
     _and("previous-pane", "shift+tab", "workspace", "next_pane(-1)", "previous pane"),
-    Key("hide-stderr", "x", "workspace", "toggle_stderr", "show or hide stderr (remembered)", "Hide"),
     Key("maximise", "z", "workspace", "toggle('is_maximized')", "maximize the pane (toggle)", "Maximize"),
     Key("open", "enter", "calls", "open", "in the calls: open the detail, or unfold the row", "Detail"),
     Key("back", "escape", "workspace", "back", "close what was opened last; then go back", "Back"),
     Key("previous-line", "left_square_bracket", "transcript", "choose(-1)", "call or thought above", "Calls"),
     _and("next-line", "right_square_bracket", "transcript", "choose(1)", "call or thought below", "Calls"),
-    _and("open-line", "enter", "transcript", "open", "open or unfold the line", "Open"),
+    _and("open-line", "enter", "transcript", "open", "open or unfold a line", "Open"),
     Key("show-in-transcript", "backspace", "workspace", "in_transcript", "show in transcript", "Transcript"),
 )
 _MOVING = (
@@ -84,25 +93,26 @@ _MOVING = (
     Key("find", "slash", "workspace", "find", "search everywhere", "Find"),
     _and("next-found", "n", "workspace", "find_step(1)", "next match"),
     _and("previous-found", "N", "workspace", "find_step(-1)", "previous match"),
-    Key("find-next", "down", "find bar", "step(1)", "while typing a search: next match", "Next, previous"),
-    _and("find-previous", "up", "find bar", "step(-1)", "previous match"),
-    _and("find-back", "escape", "find bar", "cancel", "cancel and go back", "Back"),
-    Key("filter-calls", "f", "workspace", "filter_calls", "filter calls (failed, duration>50s)", "Filter"),
-    _and("drop-filter", "escape", "filter bar", "drop", "while typing: show all calls", "Clear"),
+    Key("find-next", "down", "find bar", "step(1)", "while searching: next match", "Next, previous"),
+    _and("find-previous", "up", "find bar", "step(-1)", "while searching: previous match"),
+    _and("find-back", "escape", "find bar", "cancel", "while searching: cancel", "Back"),
+    Key("filter-calls", "f", "workspace", "filter_calls", "filter the calls", "Filter"),
+    _and("drop-filter", "escape", "filter bar", "drop", "while typing: clear", "Clear"),
     _COMPLETE,
     Key("slowest-calls", "s", "workspace", "slowest_calls", "slowest calls first (toggle)", "Slowest"),
 )
 _VIEW = (
     Key("thinking", "t", "workspace", "reasoning", "show or hide thinking", "Thinking"),
-    Key("times", "c", "workspace", "times", "show or hide times of day (remembered)", "Times"),
-    Key("raw", "r", "workspace", "raw", "show the detail as raw JSON (toggle)", "Raw"),
-    Key("fold", "enter,space", "detail", "fold", "in the detail: fold or unfold the selected branch"),
-    Key("next-call", "J", "detail", "view('next')", "in the detail: next call", "Calls"),
-    _and("previous-call", "K", "detail", "view('previous')", "previous call", "Calls"),
-    Key("left", "h", "detail", "view('left')", "in the detail: scroll long lines left"),
-    _and("right", "l", "detail", "view('right')", "scroll long lines right"),
-    _and("wrap", "w", "detail", "view('wrap')", "wrap or cut long lines", "Wrap"),
+    _and("times", "c", "workspace", "times", "show or hide times of day", "Times"),
+    _and("hide-stderr", "x", "workspace", "toggle_stderr", "show or hide stderr", "Hide"),
+    Key("fold", "enter,space", "detail", "fold", "detail: fold a branch"),
+    _and("next-call", "J", "detail", "view('next')", "detail: next call", "Calls"),
+    _and("previous-call", "K", "detail", "view('previous')", "detail: previous call", "Calls"),
+    Key("left", "h", "detail", "view('left')", "detail: scroll left"),
+    _and("right", "l", "detail", "view('right')", "detail: scroll right"),
+    _and("wrap", "w", "detail", "view('wrap')", "detail: wrap long lines", "Wrap"),
     Key("failing-line", "exclamation_mark", "detail", "view('failing')", "next failing line", "Failing line"),
+    _and("raw", "r", "workspace", "raw", "detail: raw JSON (toggle)", "Raw"),
     Key("session-box", "i", "session", "session_box", "what happened, time, tests, files, checks", "Session"),
     Key("digest", "", "session", "session_box('happened')", "session: what happened"),
     _and("spent", "", "session", "session_box('time')", "session: time breakdown, tools, tokens"),
@@ -112,11 +122,12 @@ _VIEW = (
     Key("copy", "y", "session", "copy", "copy the selection, a call with its address", "Copy"),
     Key("open-file", "o", "session", "open_file", "open the call's file at its line in your editor", "Edit"),
     Key("export", "X", "session", "export", "export the session, without secrets"),
-    Key("continue-session", "P", "session", "continue_session", "continue the session with a prompt"),
     _PALETTE,
 )
 _MOMENT = (
-    Key("pause", "space", "moment", "pause", "pause, recording continues; again: play from there"),
+    Key("pause", "space", "moment", "pause", "pause, or play from there"),
+    _and("faster", "plus,equals_sign", "moment", "pace('faster')", "play faster"),
+    _and("slower", "minus", "moment", "pace('slower')", "play slower"),
     Key("step-back", "comma", "moment", "step(-1)", "one event back", "Moment"),
     _and("step", "full_stop", "moment", "step(1)", "one event forward", "Moment"),
     Key("moment-previous-call", "less_than_sign", "moment", "call(-1)", "to the end of the previous call"),
@@ -126,23 +137,22 @@ _MOMENT = (
     _and("seconds-forward", "", "moment", "move(5)", "5 seconds forward"),
     Key("minute-back", "", "moment", "move(-60)", "1 minute back"),
     _and("minute-forward", "", "moment", "move(60)", "1 minute forward"),
-    Key("faster", "plus,equals_sign", "moment", "pace('faster')", "play faster"),
-    _and("slower", "minus", "moment", "pace('slower')", "play slower"),
     Key("reverse", "", "moment", "pace('reverse')", "play backwards (toggle)"),
-    Key("live", "L", "moment", "live", "return to the live moment or the end; say what was missed", "Live"),
+    Key("live", "L", "moment", "live", "return to live or the end; say what was missed", "Live"),
     Key("go-to", "colon", "moment", "goto", "go to a time, +95s, #12, 50%, end or a bookmark", "Go to"),
     Key("bookmark", "m", "moment", "bookmark", "set a bookmark at the moment, or remove it"),
-    Key("time-bar", "B", "moment", "bar", "show or hide the time bar at the live moment"),
+    Key("time-bar", "", "moment", "bar", "show or hide the time bar at the live moment"),
 )
 _AGENT = (
-    Key("continue-agent", "C", "session app", "continue", "continue an agent that a rule has paused"),
-    Key("interrupt-agent", "I", "session", "app.interrupt", "interrupt the agent's turn; again: stop it"),
+    Key("continue-session", "P", "session", "continue_session", "continue the session with a prompt"),
+    Key("continue-agent", "C", "session app", "continue", "resume a paused agent"),
+    _and("interrupt-agent", "I", "session", "app.interrupt", "interrupt or stop the agent"),
 )
 _QUIT = (
-    Key("leave", "q", "screen", "app.leave", "quit (recording continues; asks about your agent)", "Quit"),
-    Key("", "ctrl+c", "", "", "quit, if no text is selected"),
+    Key("leave", "q", "screen", "app.leave", "quit (asks about your agent)", "Quit"),
+    _and("", "ctrl+c", "", "", "copy or quit"),
+    _and("", "ctrl+z", "app", "suspend_process", "suspend"),
     Key("help", "question_mark", "screen", "app.help", "show all keys", "Help"),
-    Key("", "ctrl+z", "app", "suspend_process", "suspend"),
 )
 _LIST = (
     Key("open-session", "enter", "sessions", "open", "open the session, or open a folded line", "Open"),

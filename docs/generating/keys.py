@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.keys import _character_to_key
 
-from agentwatch.screen.keys import SESSION, SESSIONS, Key
+from agentwatch.screen.keys import SESSION, SESSIONS, Key, row_words
 
 _SHOWN = {"escape": "esc", "pageup": "page up", "pagedown": "page down"}
 _HEAD = """\
@@ -36,7 +36,7 @@ def _row(shortcuts: list[Key]) -> str:
     keys = ", ".join(
         " ".join(f"`{_shown(key)}`" for key in each.keys.split(",")) for each in shortcuts if each.keys
     )
-    text = "; ".join(each.text for each in shortcuts).replace("|", "\\|")
+    text = row_words(shortcuts).replace("|", "\\|")
     return f"| {keys} | {text} | {', '.join(f'`{each.id}`' for each in shortcuts if each.id)} |"
 
 

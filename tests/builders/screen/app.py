@@ -187,6 +187,7 @@ OWN_KEYS = Config(
         "minute-back": "shift+left",
         "minute-forward": "shift+right",
         "reverse": "R",
+        "time-bar": "B",
     }
 )
 """The user's own keys for the commands that only the palette has."""

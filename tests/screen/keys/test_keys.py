@@ -239,7 +239,7 @@ async def test_help_shows_every_key() -> None:
                     "t ",
                     "r ",
                 ),
-                *("y ", "play faster; play slower", "quit (recording"),
+                *("y ", "play faster; slower", "quit (asks"),
             ):
                 assert words in text
             await stage.press(back)
@@ -250,7 +250,7 @@ async def test_help_shows_every_key() -> None:
         await stage.press("question_mark")
         assert "Panes" in stage.text()
         await stage.press("end")
-        await stage.until(lambda: "ctrl+z" in stage.text(), "the last line")
+        await stage.until(lambda: "show all keys" in stage.text(), "the last line")
 
 
 async def test_q_quits() -> None:

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agentwatch.recording.remembered import Choices
-from agentwatch.screen.keys import SESSION, Key, Topic, bound_keys, key_label
+from agentwatch.screen.keys import SESSION, Key, Topic, bound_keys, key_label, row_words
 from agentwatch.screen.widgets.input_bar import InputBar, InputBox, LineInput
 from agentwatch.screen.widgets.line_view import PopupLines, RowView, Spans
 from agentwatch.text.amounts import plural
@@ -109,7 +109,7 @@ class Help(ModalScreen[None]):
 
     def _row(self, topic: Topic, row: Sequence[Key]) -> HelpRow:
         keys = "  ".join(" ".join(map(key_label, self._keys_of(each))) for each in row)
-        return HelpRow(topic.title, SafeText(keys), SafeText("; ".join(each.text for each in row)))
+        return HelpRow(topic.title, SafeText(keys), SafeText(row_words(row)))
 
     def _keys_of(self, shortcut: Key) -> list[str]:
         return self._keys[shortcut.id] if shortcut.id else shortcut.keys.split(",")

@@ -15,7 +15,7 @@ from agentwatch.screen.panes.moment import Moment
 from agentwatch.screen.screens.session import marked_moments, screen
 from tests.builders.lines import completed, delta, final, init, result, started
 from tests.builders.moment.timed import ManualClock, parsed, timed_evenly
-from tests.builders.screen.app import Stage, lines_of, opened
+from tests.builders.screen.app import OWN_KEYS, Stage, lines_of, opened
 from tests.builders.screen.lines import answer, session
 from tests.conftest import Saver, case
 
@@ -181,7 +181,7 @@ async def test_an_act_is_marked_at_the_nearest_line(tmp_path: Path, monkeypatch:
     for seconds in (-1, 9, 21, 60):
         act = Act(begin_ms + 1000 * seconds, "interrupt", "s-1", "list", "SIGINT", "sent")
         append_act(path.with_suffix(".acts"), act)
-    async with opened(path) as stage:
+    async with opened(path, config=OWN_KEYS) as stage:
         await stage.press("B")
         await stage.shows("▲")
         screen = stage.app.session_screen

@@ -11,7 +11,7 @@ import agentwatch.screen
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.keys import SESSION, shortcuts
+from agentwatch.screen.keys import SESSION, Key, row_words, shortcuts
 from agentwatch.screen.panes.calls.pane import CallTable, FilterBar
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.help import Help, HelpView
@@ -35,12 +35,7 @@ async def test_the_help_is_whole_moves_and_is_searched() -> None:
                 drawn = [view.draw(y, room) for y in range(view.line_count())]
                 assert max(strip.cell_length for strip in drawn) <= room
                 shown = "".join("".join(segment.text for segment in list(strip)[2:]) for strip in drawn)
-                documented = [
-                    "; ".join(each.text for each in row)
-                    for topic in SESSION
-                    for row in topic.rows()
-                    if row[0].keys
-                ]
+                documented = [row_words(row) for topic in SESSION for row in topic.rows() if row[0].keys]
                 assert "".join(shown.split()) == "".join("".join(documented).split())
         # Each key that the help lists for moving scrolls the help.
         await stage.press("escape")
@@ -79,6 +74,25 @@ def _rows(stage: Stage) -> list[str]:
     return [row.keys for row in stage.app.screen.query_one(HelpView).rows]
 
 
+def test_a_row_says_once_how_its_texts_begin() -> None:
+    """A text that begins like the one before it is shown without that beginning; one word of it is left."""
+    for texts, shown in (
+        (("go to the calls", "go to the detail", "go to stderr"), "go to the calls; detail; stderr"),
+        (("play faster", "pause", "play slower"), "play faster; pause; play slower"),
+        (("quit", "quit", "quit now"), "quit; quit; now"),
+        (("one",), "one"),
+    ):
+        with case(texts):
+            assert row_words([Key("", "", "", "", text) for text in texts]) == shown
+
+
+def test_the_rows_of_a_session_are_few_and_short() -> None:
+    """A session has at most 36 rows of keys, and 80 columns have room for the text of each in one line."""
+    rows = [row_words(row) for topic in SESSION for row in topic.rows() if row[0].keys]
+    assert len(rows) <= 36
+    assert max(map(len, rows)) <= 51
+
+
 def test_every_binding_of_a_widget_is_in_the_table() -> None:
     """Each binding with an id is one of the table, so that the help shows it and the settings can name it."""
     for module in pkgutil.walk_packages(agentwatch.screen.__path__, "agentwatch.screen."):
@@ -113,13 +127,12 @@ async def test_configured_keys_are_shown_and_work() -> None:
         assert isinstance(app.screen, Help)
         rows = {str(row.does): str(row.keys) for row in app.screen.query_one(HelpView).rows}
         assert rows["show all keys"] == "f1"
-        assert rows["pause, recording continues; again: play from there"] == "ctrl+g ."
-        assert rows["one event back; one event forward"] == ",  f8"
-        assert rows["play faster; play slower"] == "+ =  -"
+        assert rows["pause, or play from there; play faster; slower"] == "ctrl+g .  + =  -"
+        assert rows["one event back; forward"] == ",  f8"
         assert rows["play backwards (toggle)"] == "f9"  # by default only the palette has it
         assert "make the selected call the moment" not in rows
         assert rows["slowest calls first (toggle)"] == "f"
-        assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w  esc"
+        assert next(key for does, key in rows.items() if does.startswith("filter the")) == "w  esc  tab"
         await pilot.press("f1")
         assert not isinstance(app.screen, Help)
     # Once the filter and order keys are rebound, the default keys do nothing in the calls either.
