@@ -96,7 +96,7 @@ _MOVING = (
     Key("find-next", "down", "find bar", "step(1)", "while searching: next match", "Next, previous"),
     _and("find-previous", "up", "find bar", "step(-1)", "while searching: previous match"),
     _and("find-back", "escape", "find bar", "cancel", "while searching: cancel", "Back"),
-    Key("filter-calls", "f", "workspace", "filter_calls", "filter the calls", "Filter"),
+    Key("filter-calls", "f", "workspace", "filter_calls", "filter calls", "Filter"),
     _and("drop-filter", "escape", "filter bar", "drop", "while typing: clear", "Clear"),
     _COMPLETE,
     Key("slowest-calls", "s", "workspace", "slowest_calls", "slowest calls first (toggle)", "Slowest"),

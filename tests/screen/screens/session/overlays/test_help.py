@@ -132,7 +132,7 @@ async def test_configured_keys_are_shown_and_work() -> None:
         assert rows["play backwards (toggle)"] == "f9"  # by default only the palette has it
         assert "make the selected call the moment" not in rows
         assert rows["slowest calls first (toggle)"] == "f"
-        assert next(key for does, key in rows.items() if does.startswith("filter the")) == "w  esc  tab"
+        assert next(key for does, key in rows.items() if does.startswith("filter calls")) == "w  esc  tab"
         await pilot.press("f1")
         assert not isinstance(app.screen, Help)
     # Once the filter and order keys are rebound, the default keys do nothing in the calls either.
