@@ -55,7 +55,9 @@ def _patience_used(session: Session, now_ms: int | None, agent: AgentFacts = NO_
     silence = silence_ms(session, now_ms, agent)
     if session.last_seen_ms is None and agent.pid is None:
         return 0.0  # some agents print only at their end
-    if silence is None or session.phase is Phase.NOTHING or session.asked or agent.asks or agent.paused_by:
+    if silence is None or session.phase is Phase.NOTHING or agent.paused_by:
+        return 0.0
+    if session.questions or agent.asks:
         return 0.0
     if session.limits.waits(now_ms) and session.phase is Phase.WAITING:
         return 0.0

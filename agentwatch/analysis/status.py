@@ -207,9 +207,9 @@ _NAMED = 60
 def user_wait(session: Session, agent: AgentFacts = NO_FACTS, waits: Waits = NO_WAITS) -> Wait | None:
     """Return what a session waits for, if it waits for the user: by its stream, or else by the agent's word.
     What the agent says is about one of `waits`, the open calls that wait for the user, if there is one."""
-    if session.asked and session.phase is not Phase.NOTHING:
-        return next(_wait(key, question) for key, question in session.asked.open_questions.items())
-    if session.asked or not agent.asks:
+    if session.questions and session.phase is not Phase.NOTHING:
+        return next(_wait(key, question) for key, question in session.questions.by_key.items())
+    if session.questions or not agent.asks:
         return None
     what = _PERMISSION if agent.asks == _ABOUT_PERMISSION else _ANSWER
     return next(iter(waits.values()), Wait(what, agent.asks_since_ms))
@@ -218,16 +218,16 @@ def user_wait(session: Session, agent: AgentFacts = NO_FACTS, waits: Waits = NO_
 def waiting_calls(session: Session, agent: AgentFacts = NO_FACTS) -> Waits:
     """Return the open calls that wait for the user. A question in the stream or outside it that names no call
     is about the newest open one of the main agent."""
-    if not session.open_calls or not (session.asked or agent.asks):
+    if not session.open_calls or not (session.questions or agent.asks):
         return NO_WAITS
     calls = [*session.open_calls.values()]
     newest = next((call for call in reversed(calls) if call.parent_call is None), None)
-    if not session.asked:
+    if not session.questions:
         named = next((call for call in reversed(calls) if _is_named(call, agent.asks)), None)
         asks = newest if named is None else named
         what = _ANSWER if named is None and agent.asks != _ABOUT_PERMISSION else _PERMISSION
         return NO_WAITS if asks is None else {asks.number: Wait(what, agent.asks_since_ms)}
-    waits = {question.call_id: _wait(key, question) for key, question in session.asked.open_questions.items()}
+    waits = {question.call_id: _wait(key, question) for key, question in session.questions.by_key.items()}
     found = {call.number: waits[call.call_id] for call in calls if call.call_id in waits}
     if None in waits and newest is not None:
         found.setdefault(newest.number, waits[None])
@@ -252,9 +252,9 @@ _MESSAGE_COLUMNS = 40
 def _waiting_words(session: Session, now_ms: int | None) -> SafeText | None:
     """Return what the session waits for: `asks: Bash rm -rf build · 0:14`, `compacting the context · 0:20` or
     `retry 4 of 10: overloaded · next in 0:08`; None if it waits for none of these."""
-    question = session.asked.oldest
+    question = session.questions.oldest
     if question is not None:
-        more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
+        more = f" (and {len(session.questions) - 1} more)" if len(session.questions) > 1 else ""
         asked_ms = question.place.seen_ms if question.place.seen_ms is not None else question.at_ms
         if left := countdown(question.until_ms, now_ms):
             more = f"{more} · answers itself in {left}"
@@ -365,7 +365,7 @@ def _stated(
         return question
     if agent.paused_by:
         return SafeText(f'paused by rule "{cut(safe_line(agent.paused_by), _RULE_COLUMNS)}"')
-    if agent.asks and not session.asked:
+    if agent.asks and not session.questions:
         return _asking_words(agent.asks, agent.asks_since_ms, now_ms)
     if (limited := limit_words(session, now_ms)) is not None:
         why = reason(session, agent)
@@ -383,8 +383,8 @@ def open_question(session: Session, agent: AgentFacts) -> SafeText:
     wait = user_wait(session, agent, waits)
     if wait is None or agent.paused_by:
         return SafeText("")
-    more = f" (and {len(session.asked) - 1} more)" if len(session.asked) > 1 else ""
-    asked = session.asked.oldest
+    more = f" (and {len(session.questions) - 1} more)" if len(session.questions) > 1 else ""
+    asked = session.questions.oldest
     words = exact_line(agent.asks if asked is None else asked.words)
     if words == _ABOUT_PERMISSION:
         words = SafeText(wait.words)

@@ -42,7 +42,7 @@ def mark(session: Session, offset: int, at_ms: int | None) -> Mark:
         ended_calls=len(session.ended_calls),
         never_completed=session.never_completed,
         outcomes=tuple(session.ended_by_outcome[outcome] for outcome in _NAMED),
-        asked=session.asked.count,
+        asked=session.questions.count,
         runs=len(session.runs),
         turns=session.runs[-1].turns if session.runs else 0,
         ended_turns=ended_turns(session),
@@ -77,7 +77,7 @@ def happened(session: Session, since: Mark) -> Happened:
         events=session.lines.total - since.lines,
         calls=len(session.ended_calls) - since.ended_calls,
         outcomes={outcome: count for outcome, count in outcomes.items() if count > 0},
-        questions=session.asked.count - since.asked,
+        questions=session.questions.count - since.asked,
         ending=(outcome or Outcome.UNFINISHED) if has_ended else None,
     )
 

@@ -153,7 +153,7 @@ SessionState = dict[str, Any]
 
 def session_state(session: Session) -> SessionState:
     """The values are those of the session, not copies."""
-    lines, asked = session.lines, session.asked
+    lines, questions = session.lines, session.questions
     return {
         **vars(session),
         "calls": len(session.calls),
@@ -161,7 +161,7 @@ def session_state(session: Session) -> SessionState:
         "notices": session.notices.counts(),
         "transcript": transcript_state(session.transcript),
         "runs": (len(session.runs) - 1, session.runs[-1]) if session.runs else None,
-        "asked": (len(asked.said), asked.open_questions, asked.count),
+        "questions": (len(questions.history), questions.by_key, questions.count),
         "lines": (len(lines.odd), replace(lines, odd=[])),
     }
 
@@ -180,8 +180,8 @@ def earlier_session(newest: Session, restored: Callable[[Transcript], SessionSta
     session.notices = newest.notices.at(transcript, state["notices"])
     session.ended_calls = newest.ended_calls.prefix(calls, state["ended_calls"])
     session.runs = [] if state["runs"] is None else [*newest.runs[: state["runs"][0]], state["runs"][1]]
-    said, questions, count = state["asked"]
-    session.asked = OpenQuestions(newest.asked.said[:said], questions, count)
+    asked, by_key, count = state["questions"]
+    session.questions = OpenQuestions(newest.questions.history[:asked], by_key, count)
     odd, lines = state["lines"]
     session.lines = replace(lines, odd=newest.lines.odd[:odd])
     return session

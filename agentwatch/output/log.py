@@ -96,7 +96,7 @@ class ActionLog:
 
     def _new_said(self) -> Iterator[SafeText]:
         """Yield the questions, the answers and the alarms before the next call that ends."""
-        said = self._session.asked.said
+        said = self._session.questions.history
         yield from self._new_alarms()
         while self._said < len(said) and said[self._said].ended_calls <= self._logged:
             one = said[self._said]

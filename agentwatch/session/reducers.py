@@ -180,7 +180,7 @@ def end_run(session: Session, outcome: Outcome) -> None:
     for call in session.open_calls.values():
         call.outcome = Outcome.UNFINISHED
     session.open_calls.clear()
-    session.asked.clear()
+    session.questions.clear()
     session.retry = session.compacting = None
 
 
@@ -239,7 +239,7 @@ def tool_ended(session: Session, event: ToolEnded, place: Place) -> None:
         session.completed_without_started += session.traits.announces_calls
     session.open_calls.pop(key, None)
     session.unended.pop(key, None)
-    session.asked.call_ended(key[2])
+    session.questions.call_ended(key[2])
     if call.ended is not None:
         if event.corrects is call.outcome:
             _correct(session, call, event, place)
@@ -256,7 +256,7 @@ def plan(session: Session, event: Plan, _place: Place) -> None:
 def permission(session: Session, event: Permission, place: Place) -> None:
     if not event.is_automatic:
         current_run(session, place).name()
-    session.asked.update(event, place, len(session.runs), len(session.ended_calls))
+    session.questions.update(event, place, len(session.runs), len(session.ended_calls))
     if event.answer is not None:
         reason = f": {event.reason}" if event.reason else ""
         session.transcript.note(f"{event.subject} {event.answer}{reason}")

@@ -99,7 +99,7 @@ def planned(before: tuple[PlanEntry, ...], event: Plan) -> tuple[PlanEntry, ...]
 
 
 _MOST_OPEN = 64
-_MOST_SAID = 10_000
+_MOST_HISTORY = 10_000
 
 
 class Question(NamedTuple):
@@ -128,48 +128,48 @@ class OpenQuestions:
 
     def __init__(
         self,
-        said: list[QuestionOrAnswer] | None = None,
-        open_questions: dict[str, Question] | None = None,
+        history: list[QuestionOrAnswer] | None = None,
+        by_key: dict[str, Question] | None = None,
         count: int = 0,
     ) -> None:
-        self.said = said or []
-        self.open_questions = open_questions or {}
+        self.history = history or []
+        self.by_key = by_key or {}
         self.count = count
         """The number of questions that a person had to answer so far, the open ones included."""
 
     def __len__(self) -> int:
-        return len(self.open_questions)
+        return len(self.by_key)
 
     @property
     def oldest(self) -> Question | None:
-        return next(iter(self.open_questions.values()), None)
+        return next(iter(self.by_key.values()), None)
 
     def update(self, event: Permission, place: Place, run: int, ended_calls: int) -> None:
         key = bounded_id(question_key(event))
         at_ms = place.seen_ms if event.at_ms is None else event.at_ms
         words = ""
         if event.answer is not None:
-            if (asked := self.open_questions.pop(key, None)) is not None:
+            if (asked := self.by_key.pop(key, None)) is not None:
                 words = f"{event.answer}{_waited(asked, event, place)}: {asked.words}"
-        elif asks_user(event) and key not in self.open_questions:
+        elif asks_user(event) and key not in self.by_key:
             words = f"asks: {question_words(event)}"
-        if words and len(self.said) < _MOST_SAID:
-            self.said.append(QuestionOrAnswer(ended_calls, run, bounded(words) or "", at_ms))
+        if words and len(self.history) < _MOST_HISTORY:
+            self.history.append(QuestionOrAnswer(ended_calls, run, bounded(words) or "", at_ms))
         if asks_user(event):
-            self.count += key not in self.open_questions
+            self.count += key not in self.by_key
             call_id = event.call_id and bounded_id(event.call_id)
             words = bounded(question_words(event)) or ""
             until_ms = answered_at_ms(event, event.at_ms if place.seen_ms is None else place.seen_ms)
             asked = Question(words, call_id, place, event.at_ms, until_ms)
-            add_question(self.open_questions, key, asked, _MOST_OPEN)
+            add_question(self.by_key, key, asked, _MOST_OPEN)
 
     def call_ended(self, call_id: str) -> None:
         """Remove the questions about a call that has ended, whether or not an answer was seen."""
-        if self.open_questions:
-            self.open_questions = end_call(self.open_questions, call_id)
+        if self.by_key:
+            self.by_key = end_call(self.by_key, call_id)
 
     def clear(self) -> None:
-        self.open_questions.clear()
+        self.by_key.clear()
 
 
 def _waited(asked: Question, event: Permission, place: Place) -> str:

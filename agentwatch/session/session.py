@@ -144,7 +144,7 @@ class Session:
         """What the agent's format can express. Until the agent is known, everything."""
         self.plan: tuple[PlanEntry, ...] = ()
         """The agent's to-do list."""
-        self.asked = OpenQuestions()
+        self.questions = OpenQuestions()
         """The permissions that the agent waits for."""
         self.retry: tuple[Retry, Place] | None = None
         """The retry that the agent waits for or makes; None after the next text, call or result."""

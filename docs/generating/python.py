@@ -68,8 +68,8 @@ _SECTIONS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Errors", "What the functions raise.", ("Fault",)),
 )
 _INTERNAL = {
-    "Session": "asked copied_calls forgotten_runs has_commands limits notices repeats_history rhythm unended"
-    " uses",
+    "Session": "copied_calls forgotten_runs has_commands limits notices questions repeats_history rhythm"
+    " unended uses",
     "Run": "answer awaits_prompt began_seen_ms named_as turn_starts usage_counts",
     "TurnResult": "is_bare is_last_text length is_streamed",
     "Entry": "content",

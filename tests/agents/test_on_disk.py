@@ -211,16 +211,16 @@ def test_the_tools_that_ask_are_questions() -> None:
     asked = qwen.call("c1", "ask_user_question", **ASKED)
     assert [each.target for each in questions("qwen", asked)] == ["Which? When?"]
     session = session_of("qwen", asked)
-    assert session.asked.oldest is not None
-    assert session.asked.oldest.words == "ask_user_question Which? When?"
+    assert session.questions.oldest is not None
+    assert session.questions.oldest.words == "ask_user_question Which? When?"
     plan = qwen.call("c1", "exit_plan_mode", plan="\n# Do it\nwell")
     assert [each.target for each in questions("qwen", plan)] == ["# Do it"]
     assert questions("qwen", qwen.call("c1")) == []
-    assert len(session_of("qwen", asked, qwen.returned("c1", "ask_user_question")).asked) == 0
+    assert len(session_of("qwen", asked, qwen.returned("c1", "ask_user_question")).questions) == 0
     assert [each.target for each in questions("opencode", part("running"))] == ["Which?"]
     assert questions("opencode", part("running", agent="c0")) == []
     assert questions("opencode", part("running", "bash")) == []
-    assert len(session_of("opencode", part("running"), part("completed")).asked) == 0
+    assert len(session_of("opencode", part("running"), part("completed")).questions) == 0
 
 
 def part(status: str, tool: str = "question", **more: object) -> Line:

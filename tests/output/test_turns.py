@@ -174,14 +174,14 @@ def test_questions_count_once_and_are_bounded() -> None:
     of questions without answers does not fill the memory.
     """
     read = asking(ASKED, ASKED, ASKED._replace(key="r"))
-    assert (read.asked.count, len(read.asked), len(read.asked.said)) == (2, 2, 2)
+    assert (read.questions.count, len(read.questions), len(read.questions.history)) == (2, 2, 2)
     read = asking(*(ASKED._replace(key=f"{number}", target=f"{number}") for number in range(70)))
-    oldest = read.asked.oldest
+    oldest = read.questions.oldest
     assert oldest is not None
-    assert (len(read.asked), read.asked.count, oldest.words) == (64, 70, "Bash 6")
+    assert (len(read.questions), read.questions.count, oldest.words) == (64, 70, "Bash 6")
     # Only the first 10,000 questions are kept for the log; their number is still counted.
     read = asking(*(ASKED._replace(key=f"{number}") for number in range(10_009)))
-    assert (len(read.asked.said), read.asked.count) == (10_000, 10_009)
+    assert (len(read.questions.history), read.questions.count) == (10_000, 10_009)
     # It is measured by one clock, the agent's or else that of the arrival, and left out if unknown.
     for asked_ms, answered_ms, seen_ms, words in (
         (1_000, 15_900, 5_000, "approved after 14 s: Bash rm -rf build"),
@@ -192,4 +192,4 @@ def test_questions_count_once_and_are_bounded() -> None:
         with case(words):
             answer = ASKED._replace(answer="approved", at_ms=answered_ms)
             read = asking(ASKED._replace(at_ms=asked_ms), answer, seen_ms=seen_ms)
-            assert read.asked.said[-1].words == words
+            assert read.questions.history[-1].words == words

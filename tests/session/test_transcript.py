@@ -152,30 +152,30 @@ def test_questions_retries_and_compactions() -> None:
     are known. The last error is kept until the next run.
     """
     session = session_of(ASKED)
-    question = session.asked.oldest
+    question = session.questions.oldest
     assert question is not None
     assert (question.words, question.call_id, question.at_ms) == ("Bash rm -rf build", "c", 5)
-    assert (len(session.asked), session.asked.count) == (1, 1)
+    assert (len(session.questions), session.questions.count) == (1, 1)
     assert notices(session) == ["asks: Bash rm -rf build"]
     session = session_of(ASKED._replace(is_automatic=True))
-    assert (len(session.asked), session.asked.count, notices(session)) == (0, 0, [])
+    assert (len(session.questions), session.questions.count, notices(session)) == (0, 0, [])
     session = session_of(
         *(Permission("Bash", None, key=str(number), target=str(number)) for number in range(70))
     )
-    oldest = session.asked.oldest
-    assert len(session.asked) == 64
+    oldest = session.questions.oldest
+    assert len(session.questions) == 64
     assert oldest is not None
     assert oldest.words == "Bash 6"
     # An answer closes its question.
     answered = session_of(ASKED, Permission("Bash", "approved", key="q"))
-    assert (len(answered.asked), answered.asked.count) == (0, 1)
+    assert (len(answered.questions), answered.questions.count) == (0, 1)
     assert notices(answered)[-1] == "Bash approved"
-    assert len(session_of(ASKED, Permission("Bash", "approved", key="other")).asked) == 1
-    assert len(session_of(Permission("Edit", None), Permission("Edit", "rejected", "no")).asked) == 0
-    assert session_of(ASKED, ASKED).asked.count == 1
-    assert len(session_of(ASKED, STARTED, ENDED).asked) == 0
-    assert len(session_of(ASKED, Permission("Edit", None, key="e", call_id="d"), ENDED).asked) == 1
-    assert len(session_of(ASKED, TurnEnded(Outcome.CANCELLED)).asked) == 0
+    assert len(session_of(ASKED, Permission("Bash", "approved", key="other")).questions) == 1
+    assert len(session_of(Permission("Edit", None), Permission("Edit", "rejected", "no")).questions) == 0
+    assert session_of(ASKED, ASKED).questions.count == 1
+    assert len(session_of(ASKED, STARTED, ENDED).questions) == 0
+    assert len(session_of(ASKED, Permission("Edit", None, key="e", call_id="d"), ENDED).questions) == 1
+    assert len(session_of(ASKED, TurnEnded(Outcome.CANCELLED)).questions) == 0
     # A retry and a compaction last until they are over.
     retry = Retry("overloaded", 4, 10, 8000)
     other_session = session_of(retry)
@@ -228,7 +228,7 @@ def test_a_digest_is_in_the_state_of_the_session(events: list[Event]) -> None:
     for number, each in enumerate(events):
         apply_line(session, [each], Place(number, 1, None))
         digest.apply([each])
-    retry, oldest = session.retry, session.asked.oldest
+    retry, oldest = session.retry, session.questions.oldest
     assert [*digest.open_calls] == [call.call_id for call in session.open_calls.values()]
     assert digest.asked == ("" if oldest is None else oldest.words)
     assert digest.retry == ("" if retry is None else "retry 2 of 10: overloaded")

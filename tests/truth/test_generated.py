@@ -169,7 +169,7 @@ def test_the_summary_of_acp_is_the_truth() -> None:
                 "completed_without_started": 0,
                 "never_completed": sum(call["outcome"] == "unfinished" for call in story.calls),
             }
-            assert read.asked.count == story.permissions
+            assert read.questions.count == story.permissions
 
 
 def facts(read: Session) -> Json:

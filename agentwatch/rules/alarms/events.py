@@ -38,7 +38,7 @@ class Event(NamedTuple):
 class Changes:
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._asked, self._ended = session.asked.count, ended_turns(session)
+        self._asked, self._ended = session.questions.count, ended_turns(session)
         self._is_refused = session.limits.is_refused
 
     def new(self, now_ms: int) -> Iterator[tuple[str, str, str | None]]:
@@ -47,8 +47,8 @@ class Changes:
         if (is_refused := session.limits.is_refused) and not self._is_refused:
             yield LIMIT, session.limits.words(now_ms), None
         self._is_refused = is_refused
-        asked, ended = session.asked.count, ended_turns(session)
-        if asked > self._asked and (oldest := session.asked.oldest) is not None:
+        asked, ended = session.questions.count, ended_turns(session)
+        if asked > self._asked and (oldest := session.questions.oldest) is not None:
             calls = (each for each in session.open_calls.values() if each.call_id == oldest.call_id)
             yield NEEDS_YOU, oldest.words, next((each.command for each in calls), None)
         if ended > self._ended:
@@ -60,7 +60,7 @@ class Changes:
 
 def state_of(session: Session, now_ms: int) -> str:
     """Return the state of a session by its lines, in the words of a list of sessions."""
-    if session.asked.oldest is not None:
+    if session.questions.oldest is not None:
         return State.ASKS
     if session.limits.waits(now_ms) and not session.is_closed:
         return State.LIMITED

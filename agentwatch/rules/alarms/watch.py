@@ -105,7 +105,7 @@ class Watch:
             at_ms=at_ms,
             call=hit.call,
             ended=len(session.ended_calls),
-            said=len(session.asked.said),
+            said=len(session.questions.history),
             run=len(session.runs),
             action=action.value,
             rule=hit.tripwire.name,
@@ -130,7 +130,7 @@ class Watch:
     def _silence_ms(self) -> int | None:
         """Return the present silence; None while a call, a question or the end of the run explains it."""
         session = self._feed.session
-        if session.phase in (Phase.CALLING, Phase.NOTHING) or session.asked or self._agent.asks:
+        if session.phase in (Phase.CALLING, Phase.NOTHING) or session.questions or self._agent.asks:
             return None
         return silence_ms(session, self._facts.now_ms, self._agent)
 

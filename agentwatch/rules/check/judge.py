@@ -282,7 +282,7 @@ class _LongestSilence:
             self._quiet_since = seen_ms
         is_over = run is not None and run.outcome is not Outcome.RUNNING
         is_before_prompt = not turns and not session.traits.has_result  # in an agent's own file
-        if session.open_calls or session.asked.open_questions or is_over or is_before_prompt:
+        if session.open_calls or session.questions.by_key or is_over or is_before_prompt:
             self._quiet_since = None
 
     def _note(self, silence_ms: int, until_ms: int) -> None:

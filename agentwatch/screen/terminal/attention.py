@@ -96,7 +96,7 @@ class Attention:
         the agent."""
         session = self._feed.session
         ended, is_over = ended_turns(session), session.outcome is not Outcome.RUNNING
-        asked, is_asking = session.asked.count, session.asked.oldest is not None
+        asked, is_asking = session.questions.count, session.questions.oldest is not None
         if ended > self._ended_turns and not self._is_past and self._is_new(session):
             self._alert(words if is_over else SafeText(_earlier_outcome(session)))
         elif self.is_watching and asked > self._asked and is_asking:

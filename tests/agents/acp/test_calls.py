@@ -183,7 +183,7 @@ def test_the_end_of_a_call_decides() -> None:
             [call] = read.calls
             assert call.outcome == outcome
             assert call.has_result is (status is not None or option is None)
-            assert len(read.asked) == 0
+            assert len(read.questions) == 0
     cancel = request("session/cancel", sessionId=SESSION)
     start = called(kind="execute", status="in_progress", rawInput={"command": "sleep 9"})
     assert only(start, cancel, changed(status="failed"), stopped("cancelled")).outcome == "cancelled"
@@ -212,8 +212,8 @@ def test_other_ways_to_ask_wait_for_the_user() -> None:
     """
     ask = request("elicitation/create", 7, sessionId=SESSION, mode="form", message="Which branch?")
     read = session(DIRECT, ask, is_over=False)
-    assert read.asked.oldest is not None
-    assert read.asked.oldest.words == "question Which branch?"
+    assert read.questions.oldest is not None
+    assert read.questions.oldest.words == "question Which branch?"
     entered = {"branch": "main", "tags": ["a", "b"], "deep": True, "depth": 3, "odd": {}}
     words = "question accepted: main, a, b, true, 3, an object"
     cases: list[tuple[dict[str, object], str]] = [
@@ -245,20 +245,20 @@ def test_other_ways_to_ask_wait_for_the_user() -> None:
     for name, (lines, asked) in further.items():
         with case(name):
             read = session(DIRECT, *lines, is_over=False)
-            oldest = read.asked.oldest
+            oldest = read.questions.oldest
             assert ([] if oldest is None else [oldest.words]) == asked
-            assert len(read.asked) == len(asked)
+            assert len(read.questions) == len(asked)
     other = permission("c-1", 0, "other", kind="execute", title="make")
-    assert len(session(DIRECT, other, waits, is_over=False).asked) == 2
+    assert len(session(DIRECT, other, waits, is_over=False).questions) == 2
     read = session(DIRECT, permission(kind="edit"), refused(0, "no"), is_over=False)
-    assert len(read.asked) == 0
+    assert len(read.questions) == 0
     notes = [entry.text for entry in read.transcript if entry.kind is Kind.NOTICE]
     assert notes == ["asks: edit", "edit not answered"]
     assert session(opening(), chose("yes", 9)).lines.unknown == 0
     ask = permission(kind="execute", title="make", status="pending")
     read = session(DIRECT, ask, is_over=False)
     assert [(call.target, call.outcome) for call in read.calls] == [("make", "running")]
-    oldest = read.asked.oldest
+    oldest = read.questions.oldest
     assert oldest is not None
     assert (oldest.words, oldest.call_id) == ("execute make", "c-1")
     read = session(DIRECT, ask, chose("yes"), changed(status="completed"), stopped())
@@ -283,14 +283,14 @@ def test_cursor_has_methods_of_its_own() -> None:
     for asks, name in cases:
         with case(name):
             read = session(DIRECT, asks, is_over=False)
-            assert read.asked.oldest is not None
-            assert (read.asked.oldest.words, read.lines.unknown) == (name, 0)
+            assert read.questions.oldest is not None
+            assert (read.questions.oldest.words, read.lines.unknown) == (name, 0)
             for answer in (
                 response(7, {"outcome": {"outcome": "accepted"}}),
                 response(7, {"outcome": "skipped"}),
                 refused(7, "no"),
             ):
-                assert len(session(DIRECT, asks, answer, is_over=False).asked) == 0
+                assert len(session(DIRECT, asks, answer, is_over=False).questions) == 0
     # They are the labels of what was chosen, or the reason why nothing was; unknown ids stay as they are.
     options = [{"id": "a", "label": "Postgres"}, {"id": "b", "label": "MySQL"}, {"id": 5}, 5]
     other = [{"id": "a", "label": "Yes"}]

@@ -421,6 +421,6 @@ def test_messages_end_and_are_bounded(session_of: Callable[[bytes], Session]) ->
         "session/request_permission", 0, sessionId=SESSION, options=[{"optionId": "x"}, 7], toolCall={}
     )
     read = session(DIRECT, ask, chose("x"), stopped())
-    assert (read.asked.count, len(read.calls), read.lines.unknown) == (1, 0, 1)
+    assert (read.questions.count, len(read.calls), read.lines.unknown) == (1, 0, 1)
     late = session(DIRECT, called(kind="read", status="completed"), permission(), chose("no"))
     assert late.calls[0].outcome == "succeeded"

@@ -375,12 +375,12 @@ def test_a_permission_prompt_is_answered() -> None:
     # The question names the tool and its target; an answer allows, denies or withdraws. Requests of the
     # program itself are none.
     found = session(written(init(), call("Bash", command="rm -rf build"), ask()), is_over=False)
-    assert found.asked.oldest is not None
-    assert found.asked.oldest.words == "Bash rm -rf build"
+    assert found.questions.oldest is not None
+    assert found.questions.oldest.words == "Bash rm -rf build"
     found = session(written(init(), call("Bash"), ask(), reply(behavior="allow")), is_over=False)
-    assert (found.asked.oldest, found.asked.count) == (None, 1)
+    assert (found.questions.oldest, found.questions.count) == (None, 1)
     found = session(written(init(), call("Bash"), ask(), answer("x")), is_over=False)
-    assert found.asked.oldest is None
+    assert found.questions.oldest is None
     for line_of_answer, answer_word in [
         (reply(behavior="allow"), "allowed"),
         (reply(behavior="deny", message="No."), "denied"),

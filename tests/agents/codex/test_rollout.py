@@ -249,13 +249,13 @@ def test_what_else_a_call_reports() -> None:
     assert read(META, *many, output("Plan updated", "c-0")).plan == ()
     assert read(META, *many, output("Plan updated", "c-65")).plan == entries
     ask = function("request_user_input", {"questions": [{}, {"question": "Which?"}]})
-    assert read(META, ask).asked.count == 1
+    assert read(META, ask).questions.count == 1
     assert only_call(META, ask).target == "request_user_input Which?"
-    assert read(META, ask, output('{"answers":{}}')).asked.oldest is None
+    assert read(META, ask, output('{"answers":{}}')).questions.oldest is None
     ask = function("exec_command", {"cmd": "touch x", "sandbox_permissions": "require_escalated"})
     found = read(META, ask)
     assert notes(found) == ["needs permission to run outside the sandbox: touch x"]
-    assert found.asked.count == 0
+    assert found.questions.count == 0
 
 
 START, END = event("task_started"), event("task_complete", duration_ms=5)
@@ -851,7 +851,7 @@ def test_an_event_beside_the_turn_is_a_notice() -> None:
         with case(line):
             assert notes(read(META, line)) == [note]
     found = read(META, event("guardian_assessment", id="g", status="in_progress", action={"command": "ls"}))
-    assert (found.asked.count, notes(found)) == (0, [])
+    assert (found.questions.count, notes(found)) == (0, [])
     further: list[tuple[object, int | None]] = [
         *(
             (60_000, 60_000),

@@ -231,17 +231,18 @@ def test_a_question_is_open_until_it_is_answered() -> None:
         "bash", None, at_ms=0, key="r", call_id="c", target="rm x\ny"
     )
     seen = session_of(AGENT, user("Go"), started("c", "bash"), asked, is_closed=False)
-    assert seen.asked.oldest is not None
+    assert seen.questions.oldest is not None
     given = line("permission.completed", {"requestId": "r", "result": {"kind": "approved"}}, **AT)
     assert events_of(AGENT, asked, given)[1] == Permission("shell", "approved", None, 0, "r", "c")
-    assert len(session_of(AGENT, user("Go"), started("c", "bash"), asked, given, is_closed=False).asked) == 0
+    read = session_of(AGENT, user("Go"), started("c", "bash"), asked, given, is_closed=False)
+    assert len(read.questions) == 0
     asks = {**started("c", "ask_user", {"question": "Which?\nA or B"}), **AT}
     question = Permission("ask_user", None, at_ms=0, key="c", call_id="c", target="Which?\nA or B")
     repeated = line("user_input.requested", {"requestId": "r", "question": "Which?", "toolCallId": "c"})
     assert events_of(AGENT, asks, repeated)[1:] == [question]
     seen = session_of(AGENT, user("Go"), asks, repeated, is_closed=False)
-    assert len(seen.asked) == 1
-    assert len(session_of(AGENT, user("Go"), asks, ended("c", "A"), is_closed=False).asked) == 0
+    assert len(seen.questions) == 1
+    assert len(session_of(AGENT, user("Go"), asks, ended("c", "A"), is_closed=False).questions) == 0
     form = line("elicitation.requested", {"requestId": "r", "message": "Name?"}, **AT)
     plan = line("exit_plan_mode.requested", {"requestId": "p", "summary": "Do it"}, **AT)
     answers = [

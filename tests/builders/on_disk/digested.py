@@ -67,7 +67,7 @@ def facts_of_session(session: Session) -> dict[str, object]:
         "prompt": (run.prompt or "").strip()[:240],
         "context": (contexts.context_used, contexts.context_size),
         "plan": len(session.plan),
-        "asked": "" if session.asked.oldest is None else session.asked.oldest.words,
+        "asked": "" if session.questions.oldest is None else session.questions.oldest.words,
         "seen": session.last_seen_ms,
         "took": session.duration_ms,
     }

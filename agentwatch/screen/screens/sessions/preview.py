@@ -84,7 +84,7 @@ def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: s
     status, waits = row.status, waiting_calls(session, facts)
     named = AgentFacts(asks=status.now or "you", asks_since_ms=status.since_ms)
     number = next(iter(waits or waiting_calls(session, named)), None)
-    asked = session.asked.oldest
+    asked = session.questions.oldest
     words = status.now if asked is None else asked.words
     words = wanted.get(number or 0) or words
     call = None if number is None else session.calls[number - 1]
