@@ -41,14 +41,13 @@ _MORE = ("why", "id")
 _RECEIPT_MS = 5000
 """The receipt of an act follows within this time."""
 _WAIT_MS = 6000
-"""How long an act is held back for its receipt."""
 
 
 class Act(NamedTuple):
-    """An act of the user. When it was read from a file, its texts are foreign."""
+    """When it was read from a file, its texts are foreign."""
 
     at_ms: int
-    """In milliseconds since the epoch: when it is appended, which gives its place in the action log."""
+    """When it is appended, which gives its place in the action log."""
     act: str
     """`continue`, `queue`, `interrupt`, `stop`, `allow` or `deny`."""
     to: str
@@ -56,10 +55,9 @@ class Act(NamedTuple):
     by: str
     """Where the user acted: `command`, `list` or `session`; `agentwatch` if it has acted by itself."""
     door: str
-    """The way that the agent's vendor built: `claude --resume`, `codex queue`, `SIGINT`, `hook`."""
+    """What the agent's vendor built: `claude --resume`, `codex queue`, `SIGINT`, `hook`."""
     receipt: str
-    """`sent`; `held` until the agent takes it; `elsewhere` if it was answered there first; `refused`;
-    `expired`; `unknown`."""
+    """`sent`; `held` until the agent takes it; `elsewhere`: answered there first; `refused`; `expired`; `unknown`."""
     why: str = ""
     """Why agentwatch has acted by itself; empty for an act of the user."""
     id: str = ""
@@ -67,9 +65,7 @@ class Act(NamedTuple):
 
 
 def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """Return the file of the acts on a session. `recording` is None if there is none. AGENTWATCH_HOME in
-    `environ` may name the state folder. The file may not exist. Return None if the id cannot be a part of a
-    name."""
+    """It may not exist. AGENTWATCH_HOME may name the state folder. None if the id cannot be in a name."""
     if recording is not None:
         return SessionFiles(recording).acts
     is_name = is_foreign_id(session_id) and len(session_id) <= _MOST_TEXT
@@ -77,12 +73,12 @@ def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapp
 
 
 def acts_name(agent: str, session_id: str) -> str:
-    """Return the name of the file of the acts on a session that agentwatch did not record."""
+    """The file of the acts on a session that agentwatch did not record."""
     return f"{agent}-{session_id}.acts"
 
 
 def acts_names() -> AbstractSet[str]:
-    """Return the names of these files: looking for each one takes 9 µs, and most sessions have none."""
+    """Those that exist: looking for each one takes 9 µs, and most sessions have none."""
     try:
         return frozenset(os.listdir(state_folder() / _FOLDER))
     except OSError:
@@ -90,8 +86,8 @@ def acts_names() -> AbstractSet[str]:
 
 
 def append_act(path: Path, act: Act) -> None:
-    """Append an act to a file, which is created if necessary. Raise `OSError` if the file cannot be written,
-    is a link or no regular file, has another name too, or belongs to another user."""
+    """Create the file if necessary. Raise `OSError` if it cannot be written, is a link or no regular file,
+    has another name too, or belongs to another user."""
     if not path.parent.exists():
         private_folder(path.parent)
     texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in (*_TEXTS, *_MORE)}
@@ -100,19 +96,15 @@ def append_act(path: Path, act: Act) -> None:
 
 
 def read_acts(path: Path | None) -> list[Act]:
-    """Return the acts in a file; none if it does not exist, or is not a regular file of this user.
-
-    The newest 1,000 acts of the last 1 MiB are read. Lines with fields of a wrong type are ignored.
-
-    An answer of the hook has two lines with one id, of which the second has the receipt. They are one act:
-    the second line is returned, or after 6 s the first. A line that has the id of an answer, but another act,
-    session, door or time, is an act of its own: otherwise a forged line could hide an answer.
-    """
+    """The newest 1,000 acts of the last 1 MiB; none if there is no regular file of this user. Lines with
+    fields of a wrong type are ignored. An answer of the hook has two lines with one id: the second, with the
+    receipt, is returned, or after 6 s the first. A line with the id of an answer, but another act, session,
+    door or time, is an act of its own: otherwise a forged line could hide an answer."""
     return _read(path)[0]
 
 
 def _read(path: Path | None) -> tuple[list[Act], bool]:
-    """Return the acts in a file, and whether one more is held back for its receipt."""
+    """Return also whether one more is held back for its receipt."""
     found = () if path is None else own_objects(path, _MOST_BYTES, newest=True)
     lines = [act for value in found if (act := _act(value)) is not None]
     first: dict[str, Act] = {}
@@ -144,31 +136,27 @@ def _is_repeated(act: Act, opening: Act, receipt: Act | None) -> bool:
 
 
 def index_after(acts: Sequence[Act], last: Act | None) -> int:
-    """Return the index of the first act after one that was read before; 0 if that is not kept any more. The
-    oldest of the `acts` may have been dropped since. `last` is None for the beginning."""
+    """The index of the first act after one that was read before; 0 if that was dropped, and for None."""
     return next((at for at in range(len(acts), 0, -1) if acts[at - 1] == last), 0)
 
 
 class SessionActs:
-    """The acts on one session. Their file is read again when it has changed. `own` is None without a
-    recording. Creating it reads nothing."""
+    """The file is read again when it has changed. `own` is None without a recording. Creating it reads nothing."""
 
     def __init__(self, own: Path | None) -> None:
         self._own = own
         self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
         self._version: tuple[int, ...] = ()
         self._has_more = False
-        """Whether an act is held back for its receipt."""
         self._acts: Sequence[Act] = ()
 
     @classmethod
     def of_file(cls, path: Path | None) -> SessionActs:
-        """Return the acts on the session of a file, which is our recording if arrival times are beside it."""
+        """A file is our recording if arrival times are beside it."""
         return cls(path if path is not None and os.path.lexists(SessionFiles(path).times) else None)
 
     def read(self, agent: str, session_id: str) -> Sequence[Act]:
-        """Return the acts, the same object while there are no new ones. `agent` and `session_id`, a foreign
-        text, are empty while they are unknown."""
+        """The same object without new ones. `agent` and `session_id`, a foreign text, may be empty at first."""
         if self._own is None and not (agent and session_id):
             return ()
         if self._file[1] is None or self._file[0] != (agent, session_id):
@@ -198,7 +186,7 @@ def act_words(act: Act) -> SafeText:
 
 
 def receipt_words(act: Act) -> str:
-    """Return the receipt of an act: `sent`, `answered elsewhere`."""
+    """`sent`, `answered elsewhere`."""
     return "answered elsewhere" if act.receipt == "elsewhere" else act.receipt
 
 

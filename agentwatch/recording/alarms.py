@@ -21,28 +21,25 @@ from agentwatch.text.safe import SafeText, cut, safe_line
 MOST_ALARMS = 20_000
 _MOST_BYTES = 1 << 24
 _MOST_TEXT = 1000
-"""Characters of the name of a rule, and of the words about a call."""
 
 
 class Alarm(NamedTuple):
-    """A rule that was hit. Texts are foreign, because others can write the file."""
+    """Texts are foreign, because others can write the file."""
 
     offset: int
     """The moment: the number of bytes of the recording before the hit."""
     at_ms: int
-    """The time of the hit, in milliseconds since the epoch."""
     call: int | None
-    """The number of the call; None for a rule about the whole run."""
+    """None for a rule about the whole run."""
     ended: int
-    """The number of calls that had ended, which gives the place in the action log."""
+    """How many calls had ended, which gives the place in the action log."""
     said: int
-    """The number of questions and answers before the hit, which also gives the place."""
+    """How many questions and answers were before the hit, which also gives the place."""
     run: int
-    """The number of the run, counted from 1; 0 before the first one."""
+    """Counted from 1; 0 before the first one."""
     action: str
-    """What was done: `bell`, `note`, `log`, `pause` or `stop`."""
+    """`bell`, `note`, `log`, `pause` or `stop`."""
     rule: str
-    """The name of the rule."""
     words: str
     """The call as a phrase with its target; empty for a rule about the whole run."""
     is_last: bool = False
@@ -50,16 +47,15 @@ class Alarm(NamedTuple):
 
 
 class AlarmsFile:
-    """Appends alarms to a file, which is created with the first one. Its path is None to keep no alarms."""
+    """The file is created with the first alarm. Its path is None to keep none."""
 
     def __init__(self, path: Path | None) -> None:
         self.fault: OSError | None = None
-        """Why the file is incomplete: the last write that has failed; None while none has."""
+        """The last write that has failed."""
         self._path = path
         self._fd: int | None = None
 
     def append(self, alarm: Alarm) -> None:
-        """Write an alarm."""
         if self._path is None:
             return
         try:
@@ -70,20 +66,19 @@ class AlarmsFile:
             self.fault = error
 
     def close(self) -> None:
-        """Close the file."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
 
 def alarms_of(recording: Path | None) -> list[Alarm]:
-    """Return the alarms beside a recording; none if there are none, or if the recording has no name."""
+    """None if the recording has no name."""
     return [] if recording is None else read_alarms(SessionFiles(recording).alarms)
 
 
 def read_alarms(path: Path) -> list[Alarm]:
-    """Return the alarms in a file; none if it does not exist, or is not a regular file of this user. At most
-    20,000 alarms and 16 MiB are read. Lines with fields of a wrong type are ignored."""
+    """At most 20,000 alarms and 16 MiB; none if there is no regular file of this user. Lines with fields of a
+    wrong type are ignored."""
     alarms = (alarm for value in own_objects(path, _MOST_BYTES) if (alarm := _alarm(value)) is not None)
     return [*islice(alarms, MOST_ALARMS)]
 
@@ -143,5 +138,5 @@ def alarm_words(alarm: Alarm) -> SafeText:
 
 
 def rule_words(name: str) -> SafeText:
-    """Return the name of a rule: `rule "rm outside"`."""
+    """`rule "rm outside"`."""
     return SafeText(f'rule "{cut(safe_line(name), _NAME_COLUMNS)}"')

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Times(Protocol):
-        """Takes the arrival times of a recording."""
-
         def note(self, offset: int, epoch_ms: int) -> None:
             """Record that the bytes from `offset` on arrived at `epoch_ms`."""
 
@@ -31,9 +29,9 @@ _STEP_BYTES = 1 << 16
 
 
 class Appender:
-    """Appends a stream to a file that nobody else writes. A full disk does not stop the stream: `fault` is
-    set, the file is cut after its last whole line, and writing is tried again every 5 s, always at the start
-    of a line."""
+    """Appends a stream to a file that nobody else writes. A full disk does not stop it: `fault` is set, the
+    file is cut after its last whole line, and writing is tried again every 5 s, always at the start of a
+    line."""
 
     def __init__(
         self,
@@ -44,16 +42,14 @@ class Appender:
         *,
         continues: bool = False,
     ) -> None:
-        """Append to the open file `fd`, which is in append mode. `times` takes the arrival time of each
-        piece; None for a file without arrival times. `announce` is called with each fault before the file is
-        cut. If it `continues`, another process has written the beginning of the stream, and may have ended in
-        a line."""
+        """Append to `fd`, which is in append mode. `times` takes the arrival time of each piece. `announce`
+        is called with each fault before the file is cut. If it `continues`, another process has begun the
+        stream, and may have ended in a line."""
         self.fault: OSError | None = None
-        """Why the file is incomplete; still set after writing has resumed."""
+        """Still set after writing has resumed."""
         self.lost_bytes = 0
-        """The number of bytes of the stream that are not in the file."""
+        """The bytes of the stream that are not in the file."""
         self.size = os.fstat(fd).st_size if continues else 0
-        """The number of bytes in the file."""
         self._fd = fd
         self._times = times
         self._now_ms = now_ms
@@ -61,9 +57,8 @@ class Appender:
         self._is_writing = True
         self._retry_at = 0.0
         self._is_at_line_start = True
-        """Whether the next byte of the stream begins a line."""
         self._noted_bytes = 0
-        """The number of lost bytes whose gap is noted in the arrival times."""
+        """The lost bytes whose gap is noted in the arrival times."""
         if continues:
             self._is_at_line_start = self._is_writing = False
             self._retry_at = 0.0 if self._cut(self.size) else _NEVER
@@ -84,8 +79,8 @@ class Appender:
         self._noted_bytes = self.lost_bytes
 
     def skip(self, missing: int) -> None:
-        """Continue after bytes of the stream that were not received, at the next start of a line. `missing`
-        is the number of those bytes; 0 if none are missing after the end of the file."""
+        """Continue at the next start of a line after `missing` bytes that were not received; 0 if none are
+        missing after the end of the file."""
         before = self.size
         self._is_writing = False
         self._retry_at = 0.0 if self._cut(before) else _NEVER
@@ -144,9 +139,8 @@ class Appender:
         self._announce(error)
 
     def _cut(self, size: int) -> bool:
-        """Truncate the file after its last whole line, and return whether that succeeded. Half a line would
-        be joined with the next line that is written. `size` is changed first, so that a reader never finds
-        the file smaller than that."""
+        """Truncate the file after its last whole line, which half a line would join; return whether that
+        succeeded. `size` is changed first, so that a reader never finds the file smaller."""
         try:
             self.size = line_start(self._fd, size)
             os.ftruncate(self._fd, self.size)
@@ -157,12 +151,11 @@ class Appender:
 
 
 def truncated() -> OSError:
-    """Return the fault of a file that has become smaller than what was written to it."""
+    """The fault of a file that has become smaller than what was written to it."""
     return OSError(errno.ESTALE, "another process has truncated the file")
 
 
 def is_truncated(fd: int, size: int) -> bool:
-    """Return whether an open file has less than `size` bytes."""
     try:
         return os.fstat(fd).st_size < size
     except OSError:
@@ -170,7 +163,7 @@ def is_truncated(fd: int, size: int) -> bool:
 
 
 def line_start(fd: int, end: int, first: int = 0) -> int:
-    """Return the offset in bytes after the last line end before `end`; without one, return `first`."""
+    """The offset after the last line end before `end`; without one, `first`."""
     step = _FIRST_STEP_BYTES
     while end > first:
         start = max(end - step, first)
@@ -182,7 +175,7 @@ def line_start(fd: int, end: int, first: int = 0) -> int:
 
 
 def is_cut(fd: int) -> bool:
-    """Return whether a full disk or a kill has cut the last line of an open file, or it cannot be known."""
+    """Whether a full disk or a kill has cut the last line of an open file, or it cannot be known."""
     try:
         size = os.fstat(fd).st_size
         return size > 0 and os.pread(fd, 1, size - 1) != b"\n"
@@ -191,7 +184,7 @@ def is_cut(fd: int) -> bool:
 
 
 def append_line(fd: int, line: bytes) -> None:
-    """Append a line to an open file, after a line end if the last line lacks one."""
+    """After a line end if the last line lacks one."""
     data = b"\n" + line if is_cut(fd) else line
     if os.write(fd, data) < len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -202,8 +195,8 @@ _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def append_own_line(path: str, line: bytes) -> None:
-    """Append a line to a file that only the user may read, which is created if necessary. A link, a file with
-    another name too, or one of another user is refused."""
+    """To a file that only the user may read, which is created if necessary. A link, a file with another name
+    too, or one of another user is refused."""
     fd = os.open(path, _APPEND, 0o600)
     try:
         status = os.fstat(fd)
@@ -221,9 +214,8 @@ BURST_BYTES = 1 << 14
 
 
 def enlarge(fd: int) -> None:
-    """Enlarge a pipe's buffer from 64 KiB to 1 MiB if the system allows it. A Node agent that exits after a
-    burst loses the bytes that do not fit into the buffer. Only Linux has F_SETPIPE_SZ, and refuses it to a
-    user who has 64 MiB of pipes."""
+    """Enlarge a pipe's buffer from 64 KiB to 1 MiB: a Node agent that exits after a burst loses the bytes
+    that do not fit. Only Linux has F_SETPIPE_SZ, and refuses it to a user who has 64 MiB of pipes."""
     if hasattr(fcntl, "F_SETPIPE_SZ"):
         try:
             fcntl.fcntl(fd, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -232,32 +224,25 @@ def enlarge(fd: int) -> None:
 
 
 class TimesFile:
-    """An open file of arrival times."""
-
     def __init__(self, fd: int | None) -> None:
-        """Write to the open file `fd`; nothing is written if it is None."""
+        """Nothing is written if `fd` is None."""
         self.fault: OSError | None = None
-        """Why the file is incomplete."""
         self._fd = fd
         self._is_cut = fd is not None and is_cut(fd)
 
     def note(self, offset: int, epoch_ms: int) -> None:
-        """Write that the bytes from `offset` on arrived at `epoch_ms`."""
         self.write(b"%d %d\n" % (offset, epoch_ms))
 
     def note_gap(self, offset: int, missing: int) -> None:
-        """Write that `missing` bytes of the stream before `offset` are not in the recording."""
         self.write(b"gap %d %d\n" % (offset, missing))
 
     def close(self) -> None:
-        """Close the file."""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
 
     def write(self, line: bytes) -> None:
-        """Write a line. A line that a full disk has cut short is made invalid, because its digits could be
-        read as another number."""
+        """A line that a full disk has cut short is made invalid: its digits could read as another number."""
         if self._fd is None:
             return
         line = b"?\n" + line if self._is_cut else line

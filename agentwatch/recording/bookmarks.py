@@ -27,25 +27,19 @@ _MOST_BYTES = 1 << 20
 
 
 class Bookmark(NamedTuple):
-    """A moment that the user has marked."""
-
     offset: int
     """The moment: the number of bytes of the recording before it."""
     ms: int | None
-    """The recorded time of the moment, in milliseconds since the epoch; None if unknown."""
+    """The recorded time of the moment; None if unknown."""
     name: str
     """Foreign text, because others can write the file; at most 100 characters. Empty if it has no name."""
     created_ms: int
-    """When the bookmark was set, in milliseconds since the epoch."""
 
 
 def read_bookmarks(path: Path) -> dict[int, Bookmark]:
-    """Return the bookmarks in a file by their offsets; none if the file does not exist or is empty.
-
-    Entries with fields of a wrong type are ignored. If two entries have the same offset, the last counts.
-    Raise `OSError` if the file is a link, is not a regular file, belongs to another user, or is not a file of
-    bookmarks that this version knows.
-    """
+    """By offset; of two entries with one offset, the last counts. Those with fields of a wrong type are
+    ignored. Raise `OSError` if the file is a link, is not a regular file, belongs to another user, or has
+    bookmarks that this version does not know."""
     try:
         fd = open_own(path)
     except FileNotFoundError:
@@ -66,9 +60,8 @@ def read_bookmarks(path: Path) -> dict[int, Bookmark]:
 def replace_bookmarks(
     path: Path, change: Callable[[dict[int, Bookmark]], Mapping[int, Bookmark]]
 ) -> dict[int, Bookmark]:
-    """Read the file, change its bookmarks, and write them as a new file in its place. Another viewer of the
-    recording waits, so that its bookmarks are read too. The file may not exist yet. `change` returns what is
-    to be written for what was read."""
+    """Write what `change` makes of the bookmarks in the file as a new file in its place. Another viewer of
+    the recording waits, so that its bookmarks are read too. The file may not exist yet."""
     kept: dict[int, Bookmark] = {}
 
     def content() -> bytes:
@@ -134,15 +127,14 @@ class Bookmarks:
     """
 
     def __init__(self, path: Path | None, is_moment: Callable[[int], bool]) -> None:
-        """Read the bookmarks of a recording. `path` is None if nothing is written beside the recording: they
-        stay in memory. `is_moment` returns whether a line of the recording ends just before an offset.
-        Bookmarks at other offsets belong to another recording, or to bytes that are still missing; they are
-        kept in the file, but not shown."""
+        """`path` is None if nothing is written beside the recording: they stay in memory. Bookmarks at an
+        offset that is no moment, as `is_moment` says, belong to another recording, or to bytes that are still
+        missing; they are kept, but not shown."""
         self._path = path
         self._is_moment = is_moment
         self._in_file: Mapping[int, Bookmark] = {}
         self._unwritten: dict[int, Bookmark | None] = {}
-        """The changes that are not in the file; None for a bookmark that was removed."""
+        """Those that are not in the file; None for a bookmark that was removed."""
         self._stamp: tuple[int, ...] | None = None
         self._shown: dict[int, Bookmark] = {}
         self._offsets: list[int] = []
@@ -157,12 +149,11 @@ class Bookmarks:
         return iter([self._shown[offset] for offset in self._offsets])
 
     def at(self, offset: int) -> Bookmark | None:
-        """Return the bookmark at a moment; None if it has none."""
         return self._shown.get(offset)
 
     def refresh(self) -> bool:
-        """Read the file again if another viewer has changed it; return whether other bookmarks are shown.
-        Bookmarks that were set behind the end of the recording are shown once it has grown that far."""
+        """If another viewer has changed the file; return whether other bookmarks are shown. Those behind the
+        end of the recording are shown once it has grown that far."""
         if self._path is not None and (stamp := _stamp(self._path)) != self._stamp:
             try:
                 self._in_file = read_bookmarks(self._path)
@@ -182,8 +173,7 @@ class Bookmarks:
         return offset in self._shown
 
     def rename(self, offset: int, name: str) -> bool:
-        """Give the bookmark at a moment another name; return False if it has none any more. An empty name
-        removes the present one."""
+        """Return False if the moment has no bookmark any more. An empty name removes the present one."""
         self.refresh()
         if (bookmark := self._shown.get(offset)) is None:
             return False
@@ -191,22 +181,21 @@ class Bookmarks:
         return True
 
     def next(self, offset: int) -> Bookmark | None:
-        """Return the first bookmark after a moment; None behind the last."""
+        """None behind the last."""
         index = bisect_right(self._offsets, offset)
         return self._shown[self._offsets[index]] if index < len(self._offsets) else None
 
     def by_name(self) -> dict[str, int]:
-        """Return the offset of each bookmark that has a name; of two with the same name, the first."""
+        """The offset of each name; of two with the same name, the first."""
         return {each.name: each.offset for each in reversed([*self]) if each.name}
 
     def named(self, words: str) -> list[Bookmark]:
-        """Return the bookmarks whose names contain all the words, in any case."""
+        """Those whose names contain all the words, in any case."""
         wanted = words.casefold().split()
         return [each for each in self if each.name and all(word in each.name.casefold() for word in wanted)]
 
     def take_warning(self) -> str:
-        """Return why the last change was not kept in the file, in one line; the same reason only once. It may
-        contain the name of the file, which is foreign text. Empty if there is nothing to report."""
+        """Why the last change was not kept in the file, in one line, foreign text; each reason only once."""
         warning, self._warning = self._warning, ""
         return warning
 
@@ -247,9 +236,8 @@ class Bookmarks:
 
 
 def ends_a_line(line_at: Callable[[int, int], bytes], offset: int) -> bool:
-    """Return whether a moment lies at the start of a recording, or just after the end of a line. A last line
-    without its line end counts as one with it, as in the places of the session. `line_at` reads bytes of the
-    recording, as `LineReader.line_at`."""
+    """Whether a moment lies at the start of a recording, or just after a line. A last line without its line
+    end counts as one with it. `line_at` reads bytes, as `LineReader.line_at`."""
     try:
         before = line_at(offset - 1, 1) if offset else b"\n"
         return before == b"\n" or (not before and offset > 1 and line_at(offset - 2, 1) not in (b"", b"\n"))
@@ -262,7 +250,7 @@ def _name(name: str) -> str:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return what changes when a file is replaced; None if it does not exist."""
+    """None if the file does not exist."""
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:

@@ -1,7 +1,5 @@
-"""Reads the first and last lines of a file, and finds the lines around an offset, without what lies between.
-
-Every reader of a head or a tail uses these functions: previews, digests of a list, ids, rules that join a
-session at its end.
+"""Reads the first and last lines of a file, and finds the lines around an offset, without what lies between:
+for previews, digests of a list, ids, and rules that join a session at its end.
 """
 
 from __future__ import annotations
@@ -16,21 +14,21 @@ from agentwatch.recording.store import open_regular
 from agentwatch.recording.times import time_in
 
 HEAD_BYTES = 1 << 16
-"""The head of a session: its first lines name the agent, the working directory and the first prompt."""
+"""Its first lines name the agent, the working directory and the first prompt."""
 COMPARED_BYTES = 64
-"""The number of bytes before an offset that are compared, to notice that a file was rewritten."""
+"""Compared before an offset, to notice that a file was rewritten."""
 _STEP_BYTES = 1 << 16
 _FIRST_STEP_BYTES = 1 << 12
 """Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""
 _TIMES_BYTES = 256
-"""The bytes in which the first and the last arrival time are searched; a line takes at most 45."""
+"""In which the first and the last arrival time are searched; a line takes at most 45."""
 _MOST_MS = 10**15
 _BOM = b"\xef\xbb\xbf"
 _ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
 
 
 def first_bytes(path: str | Path, most_bytes: int) -> bytes:
-    """Return the first bytes of a regular file; none of a file that cannot be read."""
+    """None of a file that cannot be read, or is not regular."""
     try:
         fd = open_regular(path)
     except (OSError, ValueError):
@@ -44,28 +42,25 @@ def first_bytes(path: str | Path, most_bytes: int) -> bytes:
 
 
 def lines_between(fd: int, begin: int, end: int) -> tuple[list[bytes], bytes]:
-    """Return the whole lines between two offsets with their line ends, and the bytes after the last line end.
-    The file may end before `end`. Raise `OSError` if the file cannot be read."""
+    """Return the whole lines with their line ends, and the bytes after the last one. The file may end before
+    `end`. Raise `OSError`."""
     data = os.pread(fd, end - begin, begin) if end > begin else b""
     return split_lines(data) if data else ([], b"")
 
 
 def first_lines(fd: int, most_bytes: int = HEAD_BYTES) -> list[bytes]:
-    """Return the whole lines in the first bytes of a file, with their line ends. A line that does not end
-    within `most_bytes` is left out. Raise `OSError` if the file cannot be read."""
+    """Without a line that does not end within `most_bytes`. Raise `OSError` if the file cannot be read."""
     return lines_between(fd, 0, most_bytes)[0]
 
 
 def last_lines(fd: int, most_bytes: int) -> list[bytes]:
-    """Return the lines in the last bytes of a file, without their line ends. The first line may have begun
-    before the last `most_bytes`. Raise `OSError` if the file cannot be read."""
+    """Without line ends; the first line may have begun before `most_bytes`. Raise `OSError`."""
     start = max(os.fstat(fd).st_size - most_bytes, 0)
     return os.pread(fd, most_bytes, start).split(b"\n")
 
 
 def arrivals_ms(times: Path) -> tuple[int, int] | None:
-    """Return when the first and the last bytes of a recording arrived; None if unknown. Both times are in
-    milliseconds since the epoch."""
+    """When the first and the last bytes of a recording arrived; None if unknown."""
     try:
         fd = open_regular(times)
     except OSError:
@@ -82,8 +77,7 @@ def arrivals_ms(times: Path) -> tuple[int, int] | None:
 
 
 def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
-    """Yield the offset and the length in bytes of each line that is not blank, the last line first.
-    `most_bytes` counts from the end of the file; a line that began before them is left out."""
+    """Yield offset and length of each line that is not blank, last first, within `most_bytes` of the end."""
     end = os.fstat(fd).st_size
     first = max(end - most_bytes, 0)
     while (end := _end_of_text(fd, end, first)) > first:
@@ -95,12 +89,12 @@ def lines_from_end(fd: int, most_bytes: int) -> Iterator[tuple[int, int]]:
 
 
 def ends_of_line(fd: int, start: int, length: int) -> tuple[bytes, bytes]:
-    """Return the first and the last 64 KiB of an oversize line at an offset."""
+    """The first and the last 64 KiB of an oversize line."""
     return os.pread(fd, KEPT_BYTES, start), os.pread(fd, KEPT_BYTES, start + length - KEPT_BYTES)
 
 
 def line_end_after(fd: int, offset: int, end: int) -> int:
-    """Return the offset after the first line end from `offset` on; `end` without a line end before it."""
+    """The offset after the first line end from `offset` on; `end` without one before it."""
     most = _FIRST_STEP_BYTES
     while offset < end:
         piece, most = os.pread(fd, min(most, end - offset), offset), _STEP_BYTES
@@ -114,15 +108,15 @@ def line_end_after(fd: int, offset: int, end: int) -> int:
 
 
 def bytes_before(fd: int, offset: int) -> bytes:
-    """Return the last 64 bytes before an offset: a file that was rewritten since has other ones."""
+    """The last 64 bytes before an offset: a file that was rewritten since has other ones."""
     start = max(offset - COMPARED_BYTES, 0)
     return os.pread(fd, offset - start, start)
 
 
 def is_one_document(fd: int) -> bool:
-    """Return whether a file begins like one JSON document over many lines, as `jq` or an editor writes it.
-    Its first line is only `{` or `[`, and its second line is the beginning of a member or an item. The event
-    of an agent is an object on one line. A file that cannot be read at an offset is not a document."""
+    """Whether a file begins like one JSON document over many lines, as `jq` or an editor writes it: with only
+    `{` or `[`, and then a member or an item. An agent's event is an object on one line. A file that cannot be
+    read at an offset is not a document."""
     try:
         lines = (line.removeprefix(_BOM).strip() for line in first_lines(fd))
     except OSError:
@@ -135,7 +129,7 @@ def is_one_document(fd: int) -> bool:
 
 
 def _end_of_text(fd: int, end: int, first: int) -> int:
-    """Return the offset after the last byte before `end` that is not blank, or `first` if all are blank."""
+    """The offset after the last byte before `end` that is not blank, or `first`."""
     while end > first:
         start = max(end - _STEP_BYTES, first)
         text = os.pread(fd, end - start, start).rstrip()

@@ -1,6 +1,5 @@
-"""Reads the lines of a recording that may still be growing, at the reader's own pace.
-
-What can be read only once, a pipe or lines, is kept in a file without a name: a recording of it.
+"""Reads the lines of a recording that may still be growing, at the reader's own pace. What can be read only
+once, a pipe or lines, is kept in a file without a name: a recording of it.
 """
 
 from __future__ import annotations
@@ -25,26 +24,24 @@ _READ_BYTES = 1 << 18
 MOST_LINE_BYTES = 16 << 20
 """Longer lines are oversize and are not parsed whole: 16 MiB of `[],` need one second and 0.5 GB."""
 KEPT_BYTES = 1 << 16
-"""The number of bytes kept from each end of an oversize line."""
+"""Of each end of an oversize line."""
 
 
 class Line(NamedTuple):
-    """One line of a recording."""
-
     offset: int
-    """The offset of its first byte in the recording."""
+    """Of its first byte in the recording."""
     data: bytes
-    """Its bytes without the line end. For an oversize line, the first 64 KiB."""
+    """Without the line end. For an oversize line, the first 64 KiB."""
     seen_ms: int | None
-    """When its last byte arrived, in milliseconds since the epoch."""
+    """When its last byte arrived."""
     tail: bytes = b""
-    """The last 64 KiB of an oversize line; empty for other lines."""
+    """The last 64 KiB of an oversize line."""
     oversize: int = 0
-    """The total number of bytes of an oversize line; 0 for other lines."""
+    """The bytes of an oversize line; 0 for other lines."""
 
     @property
     def length(self) -> int:
-        """The number of bytes that the line has in the recording, without its line end."""
+        """The bytes that it has in the recording, without its line end."""
         return self.oversize or len(self.data)
 
 
@@ -56,10 +53,8 @@ class Lines:
     def __init__(
         self, offset: int, data: list[bytes], times: ArrivalTimes, tail: bytes = b"", oversize: int = 0
     ) -> None:
-        """Hold the raw lines of a batch. `offset` is that of the first line in the recording. `data` has the
-        lines with their line ends; an oversize line is the only line of its batch. `tail` is the last 64 KiB
-        of an oversize line. `oversize` is the total number of bytes of an oversize line; 0 for other
-        lines."""
+        """`offset` is that of the first line. `data` has the lines with their line ends; an oversize line, of
+        `oversize` bytes, is the only one of its batch, and `tail` its last 64 KiB."""
         self.offset = offset
         self.data = data
         self.tail = tail
@@ -78,8 +73,8 @@ class Lines:
             offset += length + 1
 
     def arrivals(self, offset: int, burst: Sequence[bytes]) -> list[int]:
-        """Return when each of some lines of this batch arrived; nothing if all arrived in one read. `offset`
-        is that of the first line in `burst`, which has the lines with their line ends."""
+        """When each of some lines arrived; nothing if all arrived in one read. `offset` is that of the first
+        line in `burst`, which has their line ends."""
         ends = list(accumulate(map(len, burst), initial=offset - 1))[1:]
         if not self._times.has_between(ends[0], ends[-1]):
             return []
@@ -87,17 +82,15 @@ class Lines:
 
     @property
     def seen_at(self) -> Callable[[int], int | None] | None:
-        """The function that returns when a byte arrived; None while no time is known at all."""
+        """None while no time is known at all."""
         return None if self._times.is_empty else self._times.at
 
     def seen_ms(self, offset: int) -> int | None:
-        """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
+        """When the byte at `offset` arrived; None if unknown."""
         return self._times.at(offset)
 
 
 class Growth(Protocol):
-    """How much of a recording may be read, and whether it still grows."""
-
     def size(self) -> int:
         """Return the number of bytes that may be read."""
 
@@ -107,25 +100,21 @@ class Growth(Protocol):
 
 
 class Until:
-    """The growth of the part of a recording before `end`, which the user moves. It ends only if it
-    `is_over`."""
+    """The part of a recording before `end`, which the user moves. It ends only if it `is_over`."""
 
     def __init__(self, end: int, *, is_over: bool = False) -> None:
         self.end = end
         self._is_over = is_over
 
     def size(self) -> int:
-        """Return the number of bytes that may be read."""
         return self.end
 
     def has_ended(self) -> bool:
-        """Return whether nothing follows the part."""
         return self._is_over
 
 
 class LineReader:
-    """Reads a recording line by line. Only `\\n` ends a line. `growth` says how much of it may be read.
-    `start` is the offset of the first line that is read."""
+    r"""Only `\n` ends a line. `growth` says how much may be read, `start` where the first line begins."""
 
     def __init__(self, fd: int, growth: Growth, times: ArrivalTimes, start: int = 0) -> None:
         self.fd = fd
@@ -137,12 +126,12 @@ class LineReader:
 
     @property
     def offset(self) -> int:
-        """The offset of the next line in the recording."""
+        """Of the next line."""
         return self._offset - self._tail_bytes
 
     def read(self) -> Lines:
-        """Return the next whole lines, at most 256 KiB of them, or no lines if no whole line has arrived. A
-        last line without a line end is held back until its end arrives or the recording has ended."""
+        """The next whole lines, at most 256 KiB, none if no whole line has arrived. A last line without a
+        line end is held back until it arrives or the recording has ended."""
         ended = self.growth.has_ended()
         size = self.growth.size()
         while self._offset < size:
@@ -163,16 +152,14 @@ class LineReader:
         return Lines(self.offset, [], self.times)
 
     def is_at_end(self) -> bool:
-        """Return whether every line was returned and the recording has ended."""
         ended = self.growth.has_ended()
         return ended and self._offset >= self.growth.size() and not self._tail_bytes
 
     def line_at(self, offset: int, length: int) -> bytes:
-        """Return the bytes of a line that was returned before."""
         return os.pread(self.fd, length, offset)
 
     def _whole_lines(self, start: int, data: bytes) -> Lines:
-        """Return the lines that `data` completes, and buffer the bytes after the last line end."""
+        """Buffer the bytes after the last line end."""
         lines, last = split_lines(data)
         if self._tail_bytes:
             self._keep(lines[0][:-1])
@@ -207,22 +194,21 @@ class LineReader:
 
 
 def split_lines(data: bytes) -> tuple[list[bytes], bytes]:
-    """Split bytes into whole lines and the rest after the last line end; the lines include their line ends.
-    `BytesIO` finds line ends with `memchr`. `bytes.split` checks every byte and needs five times as long."""
+    """Split bytes into whole lines with their line ends, and the rest. `BytesIO` finds line ends with
+    `memchr`; `bytes.split` checks every byte and needs five times as long."""
     lines = BytesIO(data).readlines()
     return lines, b"" if data.endswith(b"\n") else lines.pop()
 
 
 MOST_STREAM_BYTES = 4 << 30
-"""The bytes of a stream that are kept: one without an end must not fill the disk."""
+"""Of a stream that are kept: one without an end must not fill the disk."""
 _RETRY_SECONDS = 0.01
-"""The polling interval for a non-blocking pipe, which another process may have made so."""
 _WHAT_TO_DO = "name a file or a pipe"
 
 
 def is_stream(path: Path) -> bool:
-    """Return whether a path names a pipe or the null device, whose bytes can be read only once. A socket, or
-    a device that may have no end, is an OSError, and is not opened."""
+    """Whether a path names a pipe or the null device, whose bytes can be read only once. A socket, or a
+    device that may have no end, is an OSError, and is not opened."""
     try:
         status = os.stat(path)
     except OSError:
@@ -250,7 +236,7 @@ class StreamGrowth:
 
     @classmethod
     def of_pipe(cls, path: str | os.PathLike[str] | int, *, is_live: bool = False) -> StreamGrowth:
-        """Return the growth of a pipe, or of a descriptor, which is closed at the end."""
+        """A pipe, or a descriptor, is closed at the end."""
         pipe = FileIO(os.fspath(path) if isinstance(path, os.PathLike) else path)
         try:
             return cls(_pieces_of_file(pipe.read), pipe, is_live=is_live)
@@ -259,20 +245,17 @@ class StreamGrowth:
             raise
 
     def size(self) -> int:
-        """Return the number of bytes that were taken."""
         return self._size
 
     def has_ended(self) -> bool:
-        """Return whether nothing more is taken."""
+        """Whether nothing more is taken."""
         return self._has_ended
 
     def reader(self) -> LineReader:
-        """Return a reader of the copy."""
         return LineReader(self.fd, self, self.times)
 
     def take(self, seconds: float | None = None) -> None:
-        """Wait for the next bytes of the stream, and add them to the copy. A pipe that is silent for
-        `seconds` has ended; None waits without a limit."""
+        """Wait for the next bytes, and add them to the copy. A pipe that is silent for `seconds` ends."""
         if seconds is not None and self._pipe is not None:
             from select import POLLIN, poll  # which printing a file does not need
 
@@ -293,12 +276,11 @@ class StreamGrowth:
         self._size += len(piece)
 
     def take_all(self) -> None:
-        """Take the stream to its end. Faults are those of `take`."""
+        """Faults are those of `take`."""
         while not self._has_ended:
             self.take()
 
     def stop_following(self) -> None:
-        """Take nothing more, and close the pipe."""
         self._has_ended = True
         if self._pipe is not None:
             self._pipe.close()
@@ -310,7 +292,7 @@ class _File(Protocol):
 
 
 def pieces_of(stream: BinaryIO | Iterable[bytes] | Iterable[str]) -> Iterator[bytes]:
-    """Return the bytes of an open binary file, or of lines, which may lack their line ends."""
+    """Lines may lack their line ends."""
     if isinstance(stream, bytes | bytearray | memoryview):
         raise TypeError("a session is a path, an open binary file or lines, not bytes")
     if isinstance(stream, _File) and not isinstance(stream, TextIOBase):

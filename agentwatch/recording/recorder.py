@@ -27,9 +27,7 @@ from agentwatch.recording.write_lock import hold
 from agentwatch.text.safe import safe_line
 
 WROTE = b"w"
-"""The direction from the agent."""
 SENT = b"s"
-"""The direction to the agent."""
 EXITED = b"x"
 _ENDED = b"\0"
 _PIECE_BYTES = 1 << 18
@@ -37,7 +35,7 @@ _MOST_HEADER = 100
 
 
 class _SentTimes:
-    """The arrival times of what the agent was sent, in the file of the arrival times of both directions."""
+    """Those of what the agent was sent, in the file of both directions."""
 
     def __init__(self, times: TimesFile) -> None:
         self._times = times
@@ -66,7 +64,7 @@ class Recorder:
             SENT: Appender(sent_fd, _SentTimes(times), lambda: self._at_ms, continues=continues),
         }
         self._noted = {stream: stream.size for stream in self._streams.values()}
-        """The offset in the stream after the last byte that was written or is known to be missing."""
+        """After the last byte of each stream that was written or is known to be missing."""
         if continues:
             for direction, words in ((WROTE, b"gap "), (SENT, b"sent gap ")):
                 stream = self._streams[direction]
@@ -74,7 +72,7 @@ class Recorder:
                 self._noted[stream] += _missing(times_fd, words)
 
     def run(self, frames: IO[bytes]) -> tuple[int, int] | None:
-        """Write all frames. Return when the agent exited, and its exit code; None if its end is not known."""
+        """Return when the agent exited, and its exit code; None if its end is not known."""
         ended = None
         while (header := frames.readline(_MOST_HEADER)).endswith(b"\n"):
             direction, *numbers = header.split()
@@ -109,8 +107,8 @@ def _missing(times_fd: int, words: bytes) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the recorder in a process of its own. `arguments` are the path of the recording, empty for a new
-    one; when the agent was started, in milliseconds since the epoch; its process id; and its command."""
+    """`arguments` are the path of the recording, empty for a new one; when the agent was started, in ms since
+    the epoch; its process id; and its command."""
     ignore_signals()
     with suppress(OSError):
         os.setsid()

@@ -21,7 +21,7 @@ from agentwatch.recording.appender import BURST_BYTES, PIPE_BYTES, READ_BYTES, A
 
 
 def take_name(name: bytes) -> None:
-    """Name this process; Linux only. The name has at most 15 bytes."""
+    """Linux only. The name has at most 15 bytes."""
     try:
         with open("/proc/self/comm", "wb") as comm:
             comm.write(name)
@@ -37,12 +37,10 @@ _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
 class Relay:
-    """Copies two pipes into files."""
-
     def __init__(self, fds: tuple[int, ...], epoch_ns: int | None = None, *, continues: bool = False) -> None:
-        """Copy between open files. `fds` are the descriptors of the pipes of stdout and stderr, of the pipes
-        of requests and reports, of the recording, its arrival times, and the file of stderr. `epoch_ns` is
-        None if this process is the monitor. If it `continues`, another relay has copied the beginning."""
+        """`fds` are those of the pipes of stdout and stderr, of requests and reports, of the recording, its
+        arrival times, and the file of stderr. `epoch_ns` is None in the monitor's process. If it `continues`,
+        another relay has copied the beginning."""
         stdout_fd, stderr_fd, self._request_fd, self._report_fd, recording_fd, times_fd, errors_fd = fds
         self._times = TimesFile(times_fd)
         self._recording_fd = recording_fd
@@ -71,7 +69,6 @@ class Relay:
             self._poller.register(fd, select.POLLIN)
 
     def run(self) -> None:
-        """Copy until both pipes have ended."""
         while self._files:
             ready = [fd for fd, event in self._poller.poll() if event & _READABLE]
             most = max([self._copy(fd) for fd in ready if fd in self._files], default=BURST_BYTES)
@@ -152,8 +149,7 @@ class Relay:
 
 
 def main(arguments: list[str]) -> None:
-    """Run the relay in a process of its own. `arguments` are the clock of the monitor, then the
-    descriptors."""
+    """`arguments` are the clock of the monitor, then the descriptors."""
     take_name(b"agentwatch-pipe")
     ignore_signals()
     epoch_ns, *fds = map(int, arguments)
@@ -161,7 +157,7 @@ def main(arguments: list[str]) -> None:
 
 
 def ignore_signals() -> None:
-    """Ignore all signals that can be ignored and may end this process."""
+    """All that can be ignored and may end this process."""
     import _signal
 
     for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGTSTP", "SIGUSR1", "SIGUSR2", "SIGXFSZ"):

@@ -1,7 +1,6 @@
-"""What is remembered from one start to the next: what the user has chosen to show, hide, hear or archive.
-
-It is kept in small files beside the folder of saved sessions. Without a file, everything has its default; so
-a file that cannot be read is ignored.
+"""What is remembered from one start to the next: what the user has chosen to show, hide, hear or archive. It
+is kept in small files beside the saved sessions. Without a file, or with one that cannot be read, everything
+has its default.
 """
 
 from __future__ import annotations
@@ -30,11 +29,10 @@ class Choices(Generic[Choice]):
 
     @property
     def path(self) -> Path:
-        """The path of the file, which may not exist."""
         return state_folder() / self._name
 
     def read(self) -> dict[str, Choice]:
-        """Return the choices; none if the file cannot be read."""
+        """None if the file cannot be read."""
         with suppress(OSError):
             return self._read()
         return {}
@@ -61,7 +59,7 @@ class Choices(Generic[Choice]):
         return chosen
 
     def keep(self, change: Callable[[dict[str, Choice]], object], tell: Callable[[str], object]) -> None:
-        """Change the choices; if that is not possible, tell the user why, once for each reason."""
+        """If that is not possible, tell the user why, once for each reason."""
         try:
             self.change(change)
         except OSError as error:
@@ -84,15 +82,13 @@ _SCREEN = Choices[bool | str]("screen.json", 100, bool, str)
 
 
 def remembered(part: str, kind: type[Choice]) -> Choice | None:
-    """Return what the user has chosen for a part of the screen. A part is, for example, `actions`, `sort` or
-    `theme`. Return None if the user has not chosen."""
+    """The choice for a part of the screen, such as `sort` or `theme`; None if the user has not chosen."""
     chosen = _SCREEN.read().get(part)
     return chosen if isinstance(chosen, kind) else None
 
 
 def remember(part: str, choice: bool | str | None, tell: Callable[[str], object]) -> None:
-    """Remember what the user has chosen for a part of the screen; None forgets it. `tell` is called with the
-    reason if it cannot be remembered."""
+    """None forgets the choice. `tell` is called with the reason if it cannot be remembered."""
 
     def change(chosen: dict[str, bool | str]) -> None:
         chosen.pop(part, None)

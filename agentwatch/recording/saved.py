@@ -24,35 +24,31 @@ _READ_BYTES = 1 << 18
 _TIMES_BYTES = 1 << 17
 _WRITE_BYTES = 1 << 20
 _TAIL_TIMES_BYTES = 1 << 16
-"""The end of the arrival times in which the tail of a recording is searched: at least 1,400 pieces."""
+"""In which the tail of a recording is searched: at least 1,400 pieces."""
 _PREFIX = b"sent "
 _UNKNOWN = -1
 
 
 class Files(NamedTuple):
-    """The open files of a recording with both directions."""
+    """Those of a recording with both directions, open."""
 
     wrote: int
-    """The recording: what the agent wrote."""
     sent: int
     times: int
 
     def sizes(self) -> list[int]:
-        """Return the sizes of what the agent wrote and of what it was sent at one time, in bytes."""
+        """Of what the agent wrote and of what it was sent at one time."""
         while True:
             wrote, sent, again = (os.fstat(fd).st_size for fd in (self.wrote, self.sent, self.wrote))
             if wrote == again:
                 return [wrote, sent]
 
     def close(self) -> None:
-        """Close the files."""
         for fd in self:
             os.close(fd)
 
 
 class _Piece(NamedTuple):
-    """What arrived at one time."""
-
     direction: int
     begin: int
     at_ms: int
@@ -68,11 +64,11 @@ class Exchange:
         self._at_ms: list[int | None] = [None, None]
         self._times_offset = 0
         self._skipped: list[_Piece] = []
-        """The pieces before that offset that are still to be read."""
+        """Before that offset, still to be read."""
 
     def read(self, files: Files, *, has_ended: bool = False) -> Iterator[tuple[int | None, bytes]]:
         """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival. If it
-        `has_ended`, it does not grow any more, and a last line without a line end gets one."""
+        `has_ended`, a last line without a line end gets one."""
         sizes = files.sizes()  # first: a time is noted before its bytes are written
         pieces, self._skipped = self._skipped, []
         is_over, most = False, _TIMES_BYTES
@@ -107,7 +103,7 @@ class Exchange:
 
     def take(self, files: Files, fd: int, most_bytes: int | None = None) -> int:
         """Write the new lines to a file, and return their number of bytes. With `most_bytes`, the file is
-        empty, and gets about this number of bytes, to the end of a line; None for all."""
+        empty, and gets about that many, to the end of a line."""
         size = 0
         for _, data in self.read(files):
             write_all(fd, data)
@@ -119,8 +115,7 @@ class Exchange:
         return size
 
     def skip(self, files: Files, most_bytes: int) -> None:
-        """Continue near the end of the recording, at a line of each direction. `most_bytes` counts back from
-        the end, except for the beginning of a line."""
+        """Continue `most_bytes` before the end, at the beginning of a line of each direction."""
         sizes = files.sizes()
         size = os.fstat(files.times).st_size
         start = max(size - _TAIL_TIMES_BYTES, 0)
@@ -140,7 +135,7 @@ class Exchange:
             self._begins[direction] = self._read_to[direction] = line_start(files[direction], begin)
 
     def _new_pieces(self, times_fd: int, most: int) -> list[_Piece]:
-        """Return the next pieces; none after the last one. `most` is the number of bytes of them to read."""
+        """The next pieces of at most `most` bytes; none after the last one."""
         pieces: list[_Piece] = []
         while not pieces and (data := os.pread(times_fd, most, self._times_offset)):
             pieces, end = _pieces_in(data)
@@ -183,7 +178,7 @@ def _pieces_in(data: bytes) -> tuple[list[_Piece], int]:
 
 class Merged:
     """A nameless file with both directions of a recording of `acp`, in the order of arrival. `files`, those
-    of the recording, are closed with this object. Creating it raises `OSError` if no file can be created."""
+    of the recording, are closed with it. Creating it raises `OSError`."""
 
     def __init__(self, files: Files) -> None:
         self.fd = nameless_file()
@@ -196,7 +191,7 @@ class Merged:
         self._files.close()
 
     def size(self, times: ArrivalTimes, *, has_ended: bool = False) -> int:
-        """Append the lines that have arrived, note when, and return the size of the file."""
+        """Append the lines that have arrived, note when, and return the size."""
         for at_ms, data in self._exchange.read(self._files, has_ended=has_ended):
             if at_ms is not None:
                 times.note(self._size, at_ms)
@@ -206,7 +201,7 @@ class Merged:
 
 
 _WRITER_SECONDS = 0.25
-"""How often it is checked whether the writer is still there; the check takes 5 us, or 50 us without locks."""
+"""How often the writer is looked for; the check takes 5 us, or 50 us without locks."""
 
 _SILENT_SECONDS = 60.0
 """On a file system without locks, a recording of a pipe is followed until it has not grown for this time. A
@@ -214,13 +209,11 @@ file without arrival times is not one: it is not waited for."""
 
 
 class SavedGrowth:
-    """The growth of a saved file."""
-
     def __init__(
         self, path: Path, fd: int, times: SavedTimes, follow: bool, merged: Merged | None = None
     ) -> None:
         self.ended_by: str | None = None
-        """Why following the file ended: `truncated`, or `replaced` by another file."""
+        """`truncated`, or `replaced` by another file."""
         self._path = path
         self.is_followed = follow
         """Whether the recording was read while it grew."""
@@ -238,8 +231,7 @@ class SavedGrowth:
         """A size must not be read by one thread while another one stops following."""
 
     def size(self) -> int:
-        """Return the size of the file. If the file has no `.times` file beside it, new bytes get the present
-        time as their arrival time."""
+        """Without a `.times` file beside it, new bytes get the present time as their arrival time."""
         if self._follow:
             with self._lock:
                 if self._follow:
@@ -247,8 +239,8 @@ class SavedGrowth:
         return self._size
 
     def has_ended(self) -> bool:
-        """Return whether no more bytes are read: the file is not followed, was truncated, or was replaced. A
-        file that was renamed is read to its end. Following continues while no other file has its name."""
+        """Whether no more bytes are read: the file is not followed, was truncated, or was replaced. A file
+        that was renamed is read to its end, and followed while no other file has its name."""
         if self._follow and self.ended_by is None and self._is_replaced():
             self.ended_by = "replaced"
         if self._follow and self._with_writer and time.monotonic() >= self._check_at:
@@ -271,7 +263,7 @@ class SavedGrowth:
         self._with_writer, self._is_written = True, is_written
 
     def stop_following(self) -> None:
-        """Stop following the file; the recording ends where the file ended when its size was last read."""
+        """The recording ends where the file ended when its size was last read."""
         with self._lock:
             self._follow = False
             if self._merged is not None:
@@ -305,13 +297,13 @@ class SavedGrowth:
 
 
 def has_both_directions(path: Path) -> bool:
-    """Return whether what the agent was sent is recorded beside a recording."""
+    """Whether what the agent was sent is recorded too."""
     name = os.fspath(path)
     return name.endswith(".ndjson") and os.path.exists(name.removesuffix(".ndjson") + ".sent")
 
 
 def open_both(path: Path) -> Files | None:
-    """Open the files of a recording with both directions; None if it has only one."""
+    """None if the recording has only one direction."""
     if not has_both_directions(path):
         return None
     files = SessionFiles(path)
@@ -332,8 +324,7 @@ def open_both(path: Path) -> Files | None:
 
 
 def open_lines(path: Path) -> int:
-    """Open a file of lines of this user; of a recording with both directions, a nameless file with its lines.
-    Raise `OSError` if a file cannot be opened or created, or belongs to another user."""
+    """Open a file of this user; of a recording with both directions, a nameless file with its lines."""
     fd = open_own(path)
     if (files := open_both(path)) is None:
         return fd

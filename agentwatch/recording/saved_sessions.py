@@ -30,20 +30,18 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class SavedStem(NamedTuple):
-    """The files of one saved session of this user."""
-
     recording: Path
-    """The path of the recording. It may not exist: a traceback may be the only file."""
+    """It may not exist: a traceback may be the only file."""
     size: int
-    """The size of all files together, in bytes."""
+    """Of all files together."""
     changed_ms: int
-    """The last change of the recording, or without one of the newest file, in ms since the epoch."""
+    """The last change of the recording, or without one of the newest file."""
 
 
 def saved_stems(uid: int | None = None) -> list[SavedStem]:
-    """Return the saved sessions with the sizes of their files, newest first; none without a folder. Files
-    with other names, links, and sessions whose recording belongs to another user are left out. `uid` is None
-    for the user of this process. Raise `OSError` if the folder cannot be read, or is a link."""
+    """The sessions of `uid` (None for the own user), newest first; none without a folder. Files with other
+    names, links, and recordings of another user are left out. Raise `OSError` if the folder cannot be read,
+    or is a link."""
     found: dict[str, dict[str, os.stat_result]] = {}
     foreign = set()
     folder = sessions_folder()
@@ -64,8 +62,7 @@ def saved_stems(uid: int | None = None) -> list[SavedStem]:
 
 
 def session_size(recording: Path) -> int:
-    """Return the size of all files of a session of our own, in bytes; files that cannot be read count as
-    0."""
+    """Of all files of a session of our own; those that cannot be read count as 0."""
     try:
         with opened_folder() as fd:
             found = (own_file(path.name, fd, None) for path in session_files(recording).every)
@@ -75,8 +72,7 @@ def session_size(recording: Path) -> int:
 
 
 def session_files(recording: Path) -> SessionFiles:
-    """Return the files of a saved session that agentwatch has named itself. Raise `OSError` if the path is
-    not one that agentwatch gives to a recording."""
+    """Raise `OSError` if the path is not one that agentwatch gives to a recording."""
     folder = sessions_folder()
     is_beside = recording.parent == folder or os.path.realpath(recording.parent) == os.path.realpath(folder)
     if not is_beside or recording.suffix != _RECORDING or not is_stem(recording.stem):
@@ -85,7 +81,7 @@ def session_files(recording: Path) -> SessionFiles:
 
 
 def is_stem(name: str) -> bool:
-    """Return whether a name is a stem that agentwatch gives: `20261120-140307-123abcdef`."""
+    """`20261120-140307-123abcdef`."""
     day, _, rest = name.partition("-")
     second, _, random = rest.partition("-")
     is_time = len(day) == 8 and len(second) == 6 and (day + second).isascii() and (day + second).isdigit()
@@ -93,8 +89,7 @@ def is_stem(name: str) -> bool:
 
 
 def own_file(name: str, folder_fd: int, uid: int | None) -> os.stat_result | None:
-    """Return the state of a regular file of this user; None for anything else. `uid` is None for the user of
-    this process."""
+    """None for anything else than a regular file of `uid`, None for the own user."""
     try:
         status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
     except OSError:
@@ -105,8 +100,7 @@ def own_file(name: str, folder_fd: int, uid: int | None) -> os.stat_result | Non
 
 @contextmanager
 def opened_folder() -> Iterator[int]:
-    """Open the folder of saved sessions. Raise `OSError` if it does not exist, cannot be read, or is a
-    link."""
+    """Raise `OSError` if the folder does not exist, cannot be read, or is a link."""
     fd = open_folder(sessions_folder())
     try:
         yield fd
@@ -127,13 +121,10 @@ def _saved_stem(recording: Path, files: dict[str, os.stat_result]) -> SavedStem:
 
 
 def delete_session(recording: Path, uid: int | None = None) -> int:
-    """Delete all files of a saved session, and return their size in bytes.
-
-    The recording is deleted first, so that no session is left without its times or its bookmarks. A file that
-    somebody else has deleted meanwhile is not an error. What is not a regular file of this user is left.
-    `uid` is None for the user of this process. Raise `OSError` if the session is still being recorded, was
-    not saved by agentwatch, belongs to another user, or cannot be deleted.
-    """
+    """Delete all files of a session, and return their size: the recording first, so that no session is left
+    without its times or bookmarks. What somebody else has deleted meanwhile is no error; what is not a
+    regular file of `uid`, None for the own user, is left. Raise `OSError` if it is still being recorded, was
+    not saved by agentwatch, belongs to another user, or cannot be deleted."""
     files = session_files(recording)
     with opened_folder() as fd:
         _check(files, fd, uid)
@@ -158,8 +149,7 @@ def delete_session(recording: Path, uid: int | None = None) -> int:
 
 
 def is_recorded(files: SessionFiles) -> bool:
-    """Return whether a session is still being recorded; True if that cannot be checked, False without a
-    recording."""
+    """True if that cannot be checked, False without a recording."""
     try:
         fd = open_regular(files.recording)
     except OSError as error:
@@ -186,15 +176,15 @@ def _check(files: SessionFiles, folder_fd: int, uid: int | None) -> None:
 # the user names the session, later writes of `run` would be lost.
 
 NAME = "name"
-"""The key of the name that the user has given the session; `run` writes all others."""
+"""The key of the user's name of the session; `run` writes all others."""
 _LOCK_TRIES = 20
 _LOCK_SECONDS = 0.005
 
 
 def replace_object(fd: int, change: Callable[[dict[str, Any] | None], dict[str, Any]]) -> None:
     """Change the JSON object in a file, so that a reader finds the old one or the new one. `fd` is open for
-    reading and writing. `change` returns the new object for the old one, which is None if the file contains
-    something else; an empty file contains an empty object."""
+    reading and writing. `change` gets the old one: None for something else, an empty object for an empty
+    file."""
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
@@ -231,8 +221,8 @@ def _write(fd: int, data: bytes) -> None:
 
 @contextmanager
 def _locked(fd: int) -> Iterator[None]:
-    """Keep other writers of the file waiting. Not every file system has locks. A writer that cannot get the
-    lock for 100 ms continues without it: writers hold it briefly, so its owner hangs."""
+    """Keep other writers of the file waiting. One that cannot get the lock for 100 ms, or on a file system
+    without locks, continues without it: writers hold it briefly, so its owner hangs."""
     for _ in range(_LOCK_TRIES):
         if lock(fd) is not False:
             break
@@ -252,13 +242,9 @@ def describe_process(
     ended_ms: int | None = None,
     exit_code: int | None = None,
 ) -> None:
-    """Write the command, working directory, process id, times and exit code as one JSON object.
-
-    In the command and the directory, a byte that is not UTF-8 is written as `\\xNN`. A name that the user has
+    r"""Write them as one JSON object, in which a byte that is not UTF-8 is `\xNN`. A name that the user has
     given the session is kept. A file that cannot be written stays as it is. `fd` is open for reading and
-    writing. `cwd` is None if it did not exist any more when the agent was started. `ended_ms` and `exit_code`
-    are None while it runs.
-    """
+    writing. `cwd` is None if it did not exist any more, `ended_ms` and `exit_code` while the agent runs."""
     process = {
         "command": [_as_text(argument) for argument in command],
         "cwd": None if cwd is None else _as_text(cwd),
@@ -280,7 +266,7 @@ def _as_text(argument: str) -> str:
 
 
 def working_folder() -> str | None:
-    """Return the working directory; None if it was deleted."""
+    """None if it was deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -288,17 +274,13 @@ def working_folder() -> str | None:
 
 
 MOST_NAME = 200
-"""Characters."""
 _OPEN = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def rename_session(recording: Path, name: str) -> None:
-    """Give a saved session a name, which its recording and its files do not depend on.
-
-    The other keys of `STEM.json` stay as they are, also while `run` writes them. An empty name removes the
-    present one. Raise `OSError` if the session was not saved by agentwatch, its recording does not exist,
-    `STEM.json` is not a file of this user, or it cannot be written.
-    """
+    """Give a saved session a name; an empty one removes it. The other keys of `STEM.json` stay as they are,
+    also while `run` writes them. Raise `OSError` if the session was not saved by agentwatch, its recording
+    does not exist, or `STEM.json` is not a file of this user, or cannot be written."""
     files = session_files(recording)
     os.close(open_regular(files.recording))
     given = " ".join(name.encode("utf-8", "replace").decode().split())[:MOST_NAME]
@@ -324,22 +306,21 @@ class Prunable(NamedTuple):
     """What may be deleted, and how many old sessions are kept."""
 
     sessions: list[SavedStem]
-    """The sessions that are old enough, newest first."""
     bookmarked: int = 0
-    """The number of old sessions that are kept because they have bookmarks."""
+    """Old sessions that are kept because they have bookmarks."""
     recorded: int = 0
-    """The number of old sessions that are still being recorded."""
+    """Old sessions that are still being recorded."""
 
     @property
     def size(self) -> int:
-        """The size of all files to be deleted, in bytes."""
+        """Of all files to be deleted."""
         return sum(stem.size for stem in self.sessions)
 
 
 def prunable(before_ms: int, *, keep_bookmarked: bool = False, uid: int | None = None) -> Prunable:
-    """Return the saved sessions whose recording was started and last written before a time. `keep_bookmarked`
-    keeps sessions with bookmarks, and those whose file of bookmarks cannot be read. `uid` is None for the
-    user of this process. Raise `OSError` if the folder of saved sessions cannot be read, or is a link."""
+    """Those started and last written before a time. `keep_bookmarked` keeps sessions with bookmarks, or with
+    a file of them that cannot be read. `uid` is None for the own user. Raise `OSError` if the folder cannot
+    be read, or is a link."""
     sessions = []
     bookmarked = recorded = 0
     for stem in saved_stems(uid):
@@ -356,7 +337,7 @@ def prunable(before_ms: int, *, keep_bookmarked: bool = False, uid: int | None =
 
 
 def _started_ms(recording: Path) -> int:
-    """Return the time in a stem, in milliseconds since the epoch; 0 if it is not a time."""
+    """The time in a stem; 0 if it is not a time."""
     try:
         return int(time.mktime(time.strptime(recording.stem[:15], "%Y%m%d-%H%M%S"))) * 1000
     except (ValueError, OverflowError):

@@ -1,6 +1,5 @@
-"""The paths of recordings, the creation and opening of their files, and the replacing of small ones.
-
-A file is always new, only the user may read it, and no link is followed.
+"""The paths of recordings, the creation and opening of their files, and the replacing of small ones. A file
+is always new, only the user may read it, and no link is followed.
 """
 
 import errno
@@ -33,13 +32,12 @@ _SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", 
 
 
 class SessionFiles(NamedTuple):
-    """The files of one session, which share a stem and differ in their suffix."""
+    """They share a stem and differ in their suffix."""
 
     recording: Path
 
     @property
     def times(self) -> Path:
-        """The arrival times."""
         return self._beside(".times")
 
     @property
@@ -49,17 +47,14 @@ class SessionFiles(NamedTuple):
 
     @property
     def log(self) -> Path:
-        """The action log."""
         return self._beside(".log")
 
     @property
     def stderr(self) -> Path:
-        """The standard error of the agent."""
         return self._beside(".stderr")
 
     @property
     def crash(self) -> Path:
-        """The traceback of an internal error."""
         return self._beside(".crash")
 
     @property
@@ -74,17 +69,15 @@ class SessionFiles(NamedTuple):
 
     @property
     def bookmarks(self) -> Path:
-        """The moments that the user has marked, as JSON."""
         return self._beside(".bookmarks.json")
 
     @property
     def alarms(self) -> Path:
-        """The rules that were hit, one JSON object per line."""
         return self._beside(".alarms")
 
     @property
     def acts(self) -> Path:
-        """What the user did to the session through agentwatch, one JSON object per line."""
+        """What the user did to the session through agentwatch."""
         return self._beside(".acts")
 
     @property
@@ -94,28 +87,25 @@ class SessionFiles(NamedTuple):
 
     @property
     def every(self) -> tuple[Path, ...]:
-        """The paths of all files that a session may have, its recording first."""
+        """The recording first."""
         return (
             *(self.recording, self.sent, self.times, self.log, self.stderr),
             *(self.crash, self.process, self.old_index, self.bookmarks, self.shipped, self.alarms, self.acts),
         )
 
     def _beside(self, suffix: str) -> Path:
-        """Return the path beside the recording with another suffix. The suffix is appended if the recording
-        itself has one of these suffixes, so that nothing overwrites it."""
+        """Append the suffix if the recording itself has one of them, so that nothing overwrites it."""
         path = self.recording
         return path.with_name(path.name + suffix) if path.suffix in _SUFFIXES else path.with_suffix(suffix)
 
 
 def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of saved sessions, which may not exist yet. AGENTWATCH_HOME in `environ` may name its
-    parent."""
+    """It may not exist yet. AGENTWATCH_HOME in `environ` may name its parent."""
     return state_folder(environ) / "sessions"
 
 
 def new_session_files(folder: Path | None = None) -> SessionFiles:
-    """Return paths for a new session in a private folder, which is created if necessary. The stem consists of
-    the local time and random bits. `folder` is None for that of saved sessions."""
+    """In a private folder, None for that of saved sessions; the stem has the local time and random bits."""
     folder = folder or sessions_folder()
     private_folder(folder)
     now_ns = wall_ns()
@@ -125,8 +115,7 @@ def new_session_files(folder: Path | None = None) -> SessionFiles:
 
 
 def private_folder(folder: Path) -> None:
-    """Create a folder that only the user may use, if necessary. Raise `OSError` if the folder cannot be
-    created, is a link, or belongs to another user."""
+    """Create it if necessary. Raise `OSError` if it is a link, or belongs to another user."""
     for parent in reversed([folder, *folder.parents]):
         try:
             parent.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would ignore `mode` for the parents
@@ -144,7 +133,7 @@ def private_folder(folder: Path) -> None:
 
 
 def saved_recordings() -> list[Path]:
-    """Return the paths of the saved recordings, newest first; none if their folder does not exist."""
+    """Newest first; none if their folder does not exist."""
     folder = sessions_folder()
     try:
         fd = open_folder(folder)
@@ -158,12 +147,8 @@ def saved_recordings() -> list[Path]:
 
 
 def open_regular(path: str | Path, *, follow_links: bool = False) -> int:
-    """Open a regular file for reading, and return its descriptor.
-
-    This is for paths that the user has not named. Opening a FIFO could wait for ever, and a device could be
-    read without end. `follow_links` allows a link to a regular file. Raise `OSError` if the file cannot be
-    opened, is a link, or is not a regular file.
-    """
+    """For paths that the user has not named: opening a FIFO could wait for ever, and a device could be read
+    without end. `follow_links` allows a link to a regular file. Raise `OSError` for anything else."""
     fd = os.open(path, _OPEN | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)))
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
@@ -172,8 +157,7 @@ def open_regular(path: str | Path, *, follow_links: bool = False) -> int:
 
 
 def open_own(path: Path) -> int:
-    """Open a regular file of this user for reading. Raise `OSError` if it cannot be opened, is a link or no
-    regular file, or belongs to another user."""
+    """Raise `OSError` if it cannot be opened, is a link or no regular file, or belongs to another user."""
     fd = open_regular(path)
     if hasattr(os, "geteuid") and os.fstat(fd).st_uid != os.geteuid():
         os.close(fd)
@@ -182,13 +166,13 @@ def open_own(path: Path) -> int:
 
 
 def is_foreign_id(name: str) -> bool:
-    """Return whether a name in a file of another program has the form of an id, and no meaning in a path."""
+    """Whether a name in a file of another program has the form of an id, and no meaning in a path."""
     return re.fullmatch(_ID, name) is not None
 
 
 def within(root: Path, *names: str) -> Path | None:
-    """Return a path below a folder, made of names that a file of another program contains. Return None if a
-    name is not that of an entry of a folder, or a link leads out of the folder."""
+    """A path of names that a file of another program contains. None if one is not that of an entry of a
+    folder, or a link leads out of the folder."""
     path = root.joinpath(*names)
     is_plain = all(name not in ("", ".", "..") and "/" not in name for name in names)
     try:
@@ -199,8 +183,7 @@ def within(root: Path, *names: str) -> Path | None:
 
 
 def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
-    """Return the JSON object in a small file, and close the file; {} if it contains none. Only the first
-    `most_bytes` are read; a longer object counts as none."""
+    """The object in a file, which is closed; {} if it contains none within `most_bytes`."""
     import orjson  # 20 ms, which a prompt waits for only if there is such a file
 
     try:
@@ -213,8 +196,8 @@ def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
 
 
 def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterator[dict[str, Any]]:
-    """Yield the JSON object of each line of a file of this user; none if the file cannot be read. Other lines
-    are ignored. Only the first `most_bytes` are read, or the last ones for `newest`."""
+    """Yield the object of each line of a file of this user; none if it cannot be read. Other lines are
+    ignored. Only the first `most_bytes` are read, or the last ones for `newest`."""
     import orjson
 
     try:
@@ -238,24 +221,22 @@ def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterato
 
 
 def natural(value: object) -> int | None:
-    """Return a number from foreign JSON if it is an integer from 0 to 62 bits; None for anything else."""
+    """An integer in foreign JSON from 0 to 62 bits; None for anything else."""
     return value if type(value) is int and 0 <= value < _TOO_LARGE else None
 
 
 def writable(text: str, most: int) -> str:
-    """Return the beginning of a text without lone surrogates, which JSON does not have."""
+    """Without lone surrogates, which JSON does not have."""
     return text[:most].encode("utf-8", "replace").decode()
 
 
 def create_file(path: Path) -> int:
-    """Create a file that only the user may read, and return its descriptor, which is in append mode. Raise
-    `OSError` if the path exists, even as a dangling link, or the file cannot be created."""
+    """In append mode. Raise `OSError` if the path exists, even as a dangling link, or cannot be created."""
     return os.open(path, _CREATE, 0o600)
 
 
 def is_at(path: Path, fd: int) -> bool:
-    """Return whether `path` is the only name of the file open at `fd`. The agent may write in the same folder
-    and may have replaced, moved or linked the file."""
+    """Whether `path` is the only name of the file, which the agent may have replaced, moved or linked."""
     try:
         named, opened = os.stat(path, follow_symlinks=False), os.fstat(fd)
     except OSError:
@@ -272,13 +253,10 @@ _LEFT_NS = 60 * 10**9
 def replace_file(
     path: Path, content: Callable[[], bytes], mode: int = 0o600, *, is_lasting: bool = True
 ) -> None:
-    """Replace a small file as a whole, while no other process of ours does the same.
-
-    The unfinished file `.NAME.agentwatch` is the lock. The next change removes one that a killed process has
-    left. `content` is called under the lock, so that it can read what another process has just written. If
-    others hold the lock for half a second, an OSError says so, and the file is unchanged. With `is_lasting`,
-    a power cut leaves the old file or the new one.
-    """
+    """Replace a small file as a whole, while no other process of ours does the same. The unfinished file
+    `.NAME.agentwatch` is the lock; the next change removes one that a killed process has left. `content`,
+    called under it, can read what another process has just written. If others hold it for half a second, an
+    OSError says so. With `is_lasting`, a power cut leaves the old file or the new one."""
     new = path.with_name(f".{path.name}.agentwatch")
     fd = _unfinished(new)
     try:
@@ -303,7 +281,7 @@ def replace_file(
 
 
 def _unfinished(path: Path) -> int:
-    """Create the unfinished file, once no other process has one, and return its descriptor."""
+    """Once no other process has one."""
     until = time.monotonic() + _MOST_SECONDS
     while True:
         with suppress(FileExistsError):
@@ -328,7 +306,7 @@ def _unfinished(path: Path) -> int:
 
 
 def lock(fd: int) -> bool | None:
-    """Lock an open file; return False if another process has locked it, None if it cannot be locked."""
+    """False if another process has locked the file, None if it cannot be locked."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -339,9 +317,9 @@ def lock(fd: int) -> bool | None:
 
 
 def nameless_file() -> int:
-    """Create a file without a name, and return its descriptor, which is in append mode. Closing the
-    descriptor removes the file. On Linux it is in memory if no folder can be written, as in a container with
-    a read-only root. Raise `OSError` if no file can be created in a temporary folder, nor in memory."""
+    """In append mode; closing it removes the file. On Linux it is in memory if no folder can be written, as
+    in a container with a read-only root. Raise `OSError` if it can be created neither there nor in a
+    temporary folder."""
     import tempfile
 
     try:
@@ -360,8 +338,7 @@ def nameless_file() -> int:
 
 
 def open_folder(folder: Path) -> int:
-    """Open a folder that is not a link. Raise `OSError` if it does not exist, cannot be opened, is a link, or
-    is not a folder."""
+    """Raise `OSError` if it does not exist, cannot be opened, is a link, or is not a folder."""
     if folder.is_symlink():
         raise _not_a_folder(folder)
     try:

@@ -25,15 +25,15 @@ _BYTES = 8
 
 
 class TimeColumns:
-    """Pairs of an offset and a time, in the order of their offsets. A pair takes 16 bytes. A stream of 350
-    lines a second has 1.3 million reads an hour: 20 MB in memory. One thread may append while others look up.
-    If the file cannot be written, the pairs stay in memory."""
+    """Pairs of an offset and a time, in the order of their offsets, 16 bytes each: a stream of 350 lines a
+    second has 1.3 million an hour, 20 MB in memory. One thread may append while others look up. If the file
+    cannot be written, the pairs stay in memory."""
 
     def __init__(self) -> None:
         self._newest = array("q"), array("q")
-        """The offsets and the times after the last chunk."""
+        """After the last chunk."""
         self._firsts = array("q")
-        """The first offset of each chunk in the file."""
+        """Of each chunk in the file."""
         self._first_times = array("q")
         self._fd: int | None = None
         self._is_refused = False
@@ -46,11 +46,9 @@ class TimeColumns:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no pair was appended."""
         return not (self._firsts or self._newest[0])
 
     def append(self, offset: int, epoch_ms: int) -> None:
-        """Append a pair."""
         offsets, epochs_ms = self._newest
         epochs_ms.append(epoch_ms)  # first, because a reader finds a pair by its offset
         offsets.append(offset)
@@ -58,14 +56,13 @@ class TimeColumns:
             self._write()
 
     def extend(self, offsets: Sequence[int], epochs_ms: Sequence[int]) -> None:
-        """Append pairs."""
         self._newest[1].extend(epochs_ms)
         self._newest[0].extend(offsets)
         while len(self._newest[0]) >= _CHUNK and not self._is_refused:
             self._write()
 
     def at(self, offset: int) -> int | None:
-        """Return the time of the last pair whose offset is not greater; None if every offset is greater."""
+        """The time of the last pair whose offset is not greater; None if every offset is greater."""
         offsets, epochs_ms = self._newest
         if not offsets or offset < offsets[0]:
             number = bisect_right(self._firsts, offset) - 1
@@ -76,8 +73,7 @@ class TimeColumns:
         return epochs_ms[index] if index >= 0 else None
 
     def around(self, epoch_ms: float) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """Return the last pair whose time is not later, and the first pair whose time is later. The times
-        must be in order. A pair that does not exist is None."""
+        """The last pair that is not later, and the first that is later, or None. The times must be in order."""
         newest = self._newest
         if not newest[1] or epoch_ms < newest[1][0]:
             number = bisect_right(self._first_times, epoch_ms)
@@ -91,7 +87,7 @@ class TimeColumns:
         return _around(newest, epoch_ms)
 
     def has_between(self, start: int, end: int) -> bool:
-        """Return whether a pair has an offset after `start` and not after `end`."""
+        """Whether a pair has an offset after `start` and not after `end`."""
         offsets, _ = self._newest
         if offsets and offsets[0] <= start:
             index = bisect_right(offsets, start)
@@ -106,7 +102,7 @@ class TimeColumns:
         return _CHUNK * number + bisect_right(self._chunk(number)[0], offset) if number >= 0 else 0
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
-        """Return the columns of a chunk; empty ones if the file has lost it."""
+        """Empty columns if the file has lost it."""
         last, offsets, epochs_ms = self._last_read
         if last == number:
             return offsets, epochs_ms
@@ -123,7 +119,7 @@ class TimeColumns:
         return offsets, epochs_ms
 
     def _write(self) -> None:
-        """Move a chunk of pairs to the file; after a failure they and all later ones stay in memory."""
+        """After a failure, these pairs and all later ones stay in memory."""
         offsets, epochs_ms = self._newest[0][:_CHUNK], self._newest[1][:_CHUNK]
         try:
             if self._fd is None:
@@ -156,7 +152,7 @@ _READ_BYTES = 1 << 20
 
 
 def time_in(line: bytes) -> tuple[int, int] | None:
-    """Return the offset and the time in a line of a file of times; None if it has none."""
+    """The offset and the time in a line; None if it has none."""
     offset, _, epoch_ms = line.partition(b" ")
     if offset.isdigit() and epoch_ms.isdigit() and max(len(offset), len(epoch_ms)) < _MOST_DIGITS:
         return int(offset), int(epoch_ms)
@@ -164,43 +160,39 @@ def time_in(line: bytes) -> tuple[int, int] | None:
 
 
 class ArrivalTimes:
-    """The arrival times of one recording, which one thread writes and others read. A time is noted before its
-    bytes are written, so a reader can look up every byte that it can read."""
+    """Those of one recording, which one thread writes and others read. A time is noted before its bytes are
+    written, so a reader can look up every byte that it can read."""
 
     def __init__(self, fd: int | None = None) -> None:
-        """Keep the times in memory, and also write them to `fd` unless it is None."""
+        """Also write them to `fd` unless it is None."""
         self._file = TimesFile(fd)
         self._noted = TimeColumns()
 
     @property
     def fault(self) -> OSError | None:
-        """Why the file of arrival times is incomplete. The noted times are complete all the same."""
+        """The noted times are complete all the same."""
         return self._file.fault
 
     def note(self, offset: int, epoch_ms: int) -> None:
-        """Record that the bytes from `offset` on arrived at `epoch_ms`."""
         self._noted.append(offset, epoch_ms)
         self._file.note(offset, epoch_ms)
 
     def note_gap(self, offset: int, missing: int) -> None:
-        """Record that `missing` bytes of the stream before `offset` are not in the recording."""
         self._file.note_gap(offset, missing)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no time was noted yet."""
         return self._noted.is_empty
 
     def at(self, offset: int) -> int | None:
-        """Return when the byte at `offset` arrived, in milliseconds since the epoch; None if unknown."""
+        """When the byte at `offset` arrived; None if unknown."""
         return self._noted.at(offset)
 
     def has_between(self, start: int, end: int) -> bool:
-        """Return whether bytes after the one at `start`, up to the one at `end`, arrived in another read."""
+        """Whether bytes after the one at `start`, up to the one at `end`, arrived in another read."""
         return self._noted.has_between(start, end)
 
     def close(self) -> None:
-        """Close the file of times."""
         self._file.close()
 
     def _take(self, written: bytes) -> int:
@@ -213,21 +205,20 @@ class ArrivalTimes:
 
 
 class WrittenTimes(ArrivalTimes):
-    """The arrival times that the relay of a started agent writes."""
+    """Those that the relay of a started agent writes."""
 
     def __init__(self, fd: int) -> None:
-        """Read the times from the open file `fd`, which is empty."""
+        """`fd` is empty."""
         super().__init__()
         self.fd = fd
-        """The descriptor of the file, for the relay."""
+        """For the relay."""
         self._read_to = 0
 
     def fail(self, error: OSError) -> None:
-        """Note why the file of arrival times is incomplete."""
         self._file.fault = error
 
     def refresh(self) -> None:
-        """Read the lines added to the file since the last refresh."""
+        """Read the lines that were added."""
         taken = 1
         while taken:
             try:
@@ -240,17 +231,16 @@ class WrittenTimes(ArrivalTimes):
 
 
 class SavedTimes(ArrivalTimes):
-    """The arrival times beside a saved recording. Another process may still be writing them."""
+    """Those beside a saved recording. Another process may still be writing them."""
 
     def __init__(self, path: Path | None) -> None:
-        """Read the times from `path`; a missing file means that there are no times. Without a path they are
-        noted by whoever merges both directions of a recording."""
+        """A missing file has no times. Without a path they are noted by whoever merges both directions."""
         super().__init__()
         self._path = path
         self._read_to = 0
 
     def refresh(self) -> bool:
-        """Read the lines added to the file since the last refresh; return whether the file exists."""
+        """Read the lines that were added; return whether the file exists."""
         if self._path is None:
             return True
         try:
@@ -277,14 +267,12 @@ class Wakeup:
 
     def __init__(self) -> None:
         self.fd, self._bell_fd = os.pipe()
-        """The descriptor to wait on."""
         os.set_blocking(self.fd, False)
         os.set_blocking(self._bell_fd, False)
         self._is_asked = False
 
     def ask(self) -> None:
-        """Ask to be woken when new bytes arrive. Check for new bytes after this call: the bytes that arrived
-        before it cause no wakeup."""
+        """Check for new bytes after this call: those that arrived before it cause no wakeup."""
         self._is_asked = True
 
     def hear(self) -> None:

@@ -23,30 +23,26 @@ from agentwatch.recording.store import lock, open_regular, read_object
 # `name` has the name that the user gave; without a process it is the only key.
 
 MOST_BYTES = 4 << 20
-"""A command may contain a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes
-them."""
+"""With a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes them."""
 _MOST_ARGUMENTS = 64
 _MOST_ARGUMENT = 300
 _START_TOLERANCE_MS = 10_000
 """The clock may have been adjusted since the agent was started. A process id is not used again that soon."""
 _START_TICKS = 19
-"""The index of `starttime` in the fields of /proc/PID/stat after the name; see proc(5)."""
+"""The index of `starttime` in /proc/PID/stat after the name; see proc(5)."""
 
 
 class SavedProcess(NamedTuple):
-    """The process of an agent that `run` has started."""
-
     pid: int
     started_ms: int
-    """The time of its start, in milliseconds since the epoch."""
     exit_code: int | None
     """128 + n if signal n ended the process; None if its end is not known."""
     command: tuple[str, ...] = ()
-    """The first arguments of its command, of which the first is the program."""
+    """Its first arguments, of which the first is the program."""
 
 
 def read_process(path: Path) -> SavedProcess | None:
-    """Return the process that a file describes; None if there is no such file, or it describes no process."""
+    """None if there is no such file, or it describes no process."""
     try:
         described = read_object(open_regular(path), MOST_BYTES)
     except OSError:
@@ -62,8 +58,7 @@ def read_process(path: Path) -> SavedProcess | None:
 
 
 def is_alive(process: SavedProcess) -> bool | None:
-    """Return whether a process still runs. Return None if a process has this id, and the system does not show
-    when it was started."""
+    """None if a process has this id, and the system does not show when it was started."""
     if process.exit_code is not None:
         return False
     try:
@@ -75,8 +70,7 @@ def is_alive(process: SavedProcess) -> bool | None:
 
 
 def _started_ms(pid: int) -> int | None:
-    """Return the start of a process in milliseconds since the epoch; None on a system without /proc. A zombie
-    has ended, so its start is 0."""
+    """0 for a zombie, which has ended; None on a system without /proc."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -98,15 +92,14 @@ def hold(fd: int) -> None:
 
 
 def release(fd: int) -> None:
-    """Mark the recording open at `fd` as ended, for all processes that have inherited the descriptor."""
+    """Mark it as ended, for all processes that have inherited the descriptor."""
     with suppress(OSError):
         fcntl.flock(fd, fcntl.LOCK_UN)
 
 
 def is_being_written(fd: int, process: SavedProcess | None, pipe_seconds: float = _FRESH_SECONDS) -> bool:
-    """Return whether a recording is still being written. `fd` was opened for reading, and is not that of the
-    writer, whose lock it would change. `process` is None if it is not known. Without a lock and a process, a
-    recording that has not grown for `pipe_seconds` is not being written."""
+    """`fd` was opened for reading, and is not that of the writer, whose lock it would change. Without a lock
+    and a `process`, a recording that has not grown for `pipe_seconds` is not being written."""
     if process is not None and process.exit_code is not None:
         return False
     locked = is_locked(fd)
@@ -120,8 +113,7 @@ def is_being_written(fd: int, process: SavedProcess | None, pipe_seconds: float 
 
 
 def is_locked(fd: int) -> bool | None:
-    """Return whether a writer holds the lock of a recording; None on a file system without locks. `fd` was
-    opened for reading, and is not that of the writer, whose lock it would change."""
+    """None on a file system without locks. `fd` is not that of the writer, whose lock it would change."""
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

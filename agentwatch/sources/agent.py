@@ -23,8 +23,7 @@ _POLL_SECONDS = 0.05
 
 
 class AgentSource:
-    """A started agent, whose stdout is recorded. `files` is None if nothing is kept, `log_fd` None for no
-    log. `process_fd` is the file that `describe_process` writes; None for no such file."""
+    """`files`, `log_fd` and `process_fd`, for `describe_process`, are None for what is not kept."""
 
     ended_by = None
     stream = ""
@@ -56,32 +55,27 @@ class AgentSource:
 
     @property
     def is_live(self) -> bool:
-        """Whether the agent is running and followed."""
         return self.agent.is_followed
 
     @property
     def runs_agent(self) -> bool:
-        """Whether the agent is running and followed."""
         return self.is_live
 
     @property
     def agent_pid(self) -> int:
-        """The agent's process id."""
         return self.agent.pid
 
     @property
     def agent_exit_code(self) -> int | None:
-        """The agent's exit code, 128 + n if signal n ended it; None while the agent runs."""
+        """128 + n if signal n ended the agent; None while it runs."""
         return self.agent.exit_code
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording is incomplete; None while it is complete."""
         return self.agent.fault or self.written.fault
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """The possible faults of the written files: a message for each, with its error if it occurred."""
         return {
             "disk full, recording into reserved space": self.agent.output.reserve_fault,
             "the recording is incomplete": self.fault,
@@ -91,11 +85,10 @@ class AgentSource:
         }
 
     def new_faults(self) -> list[str]:
-        """Return the faults that occurred since the last call, one sentence each."""
         return self.written.unreported(self.faults)
 
     def agent_facts(self) -> AgentFacts:
-        """Return what is known about the process; after its end the result no longer changes."""
+        """After the end of the process the result no longer changes."""
         agent = self.agent
         if agent.exit_code is None or self.is_live:
             pausing = self._pausing
@@ -115,40 +108,34 @@ class AgentSource:
         return self._facts_at_end
 
     def outlives(self, result_ms: int | None) -> bool:
-        """Return whether the agent still runs 30 s after its result arrived. With a result, a process that
-        the agent left behind is not followed any longer."""
+        """With a result, a process that the agent left behind is not followed any longer."""
         if result_ms is not None:
             self.agent.note_result()
         return self.is_live and result_ms is not None and now_ms() - result_ms > LATE_EXIT_MS
 
     def quiet_ms(self) -> int:
-        """Return for how long nothing was written since the agent has exited; 0 if it is not followed on."""
         return self.agent.quiet_ms()
 
     def survivors(self) -> list[Survivor]:
-        """Return the processes started by the agent that outlived it."""
         return self.agent.survivors()
 
     def new_stderr(self) -> list[str]:
-        """Return the complete lines that the agent wrote to stderr since the last call."""
         return self.agent.stderr.new_lines()
 
     def last_stderr(self, count: int) -> list[str]:
-        """Return the last non-blank lines of the agent's stderr, at most `count`."""
         return self.agent.stderr.last_lines(count)
 
     def leave(self) -> None:
-        """Stop following the agent, which keeps running; the recording counts as ended."""
+        """The agent keeps running; the recording counts as ended."""
         if self._control is not None:
             self._control.close()
         self.agent.leave()
 
     def stop(self) -> None:
-        """Stop the agent and the processes that it started."""
         self.agent.stop()
 
     def listen(self) -> None:
-        """Let the list of sessions ask for acts, if the session is kept; a socket that fails is a fault."""
+        """Let the list ask for acts, if the session is kept; a socket that fails is a fault."""
         if self.path is not None:
             try:
                 self._control = Control(self.path, lambda act: self.act(act, "list"))
@@ -156,9 +143,8 @@ class AgentSource:
                 self._acts_fault = error
 
     def act(self, act: str, by: str, why: str = "") -> str:
-        """Interrupt the turn of the agent or stop it, because the user wants it, and record that. `by` is
-        where the user acted: `list` or `session`; `agentwatch` if it acts by itself. Return why it was not
-        done; empty if it was."""
+        """Record the act too, which the user wants. `by` is where the user acted, `list` or `session`;
+        `agentwatch` if it acts by itself. Return why it was not done; empty if it was."""
         if act not in ("interrupt", "stop"):
             return "this run process does not know that"
         if not self.runs_agent or (act == "interrupt" and not self.agent.interrupt()):
@@ -197,7 +183,6 @@ class AgentSource:
         self.describe_process()
 
     def describe_process(self) -> None:
-        """Write what is known about the process beside the recording."""
         agent, fd = self.agent, self._process_fd
         if fd is not None:
             describe_process(

@@ -31,9 +31,8 @@ class Reserve:
     """Reserves disk space beyond the end of a growing file; Linux only, if the file system supports it."""
 
     def __init__(self, fd: int) -> None:
-        """Make the first reservation for the file open at `fd`."""
         self.fault: OSError | None = None
-        """Why less space is reserved than intended: the disk is full, or nearly full."""
+        """The disk is full, or nearly full."""
         self._fd = fd
         self._end = 0
         self._can_reserve = sys.platform == "linux"
@@ -60,8 +59,7 @@ class Reserve:
             self._can_reserve = False
 
     def is_used_up(self, size: int) -> bool:
-        """Return whether the disk is full and a file of `size` bytes has used up the reservation. Bytes
-        written after that are lost."""
+        """Whether the disk is full and `size` bytes have used up the reservation: more bytes are lost."""
         return self.fault is not None and size >= self._end
 
     def forget(self) -> None:
@@ -69,7 +67,7 @@ class Reserve:
         self._end = 0
 
     def release(self) -> None:
-        """Release the unused part of the reservation; no process may still be writing the file."""
+        """No process may still be writing the file."""
         if self._end:
             with suppress(OSError):
                 os.ftruncate(self._fd, os.fstat(self._fd).st_size)
@@ -96,12 +94,10 @@ _COMPARED_BYTES = 64
 
 
 class DirectOutput:
-    """The recording and the file of stderr, written by the agent itself. Every 10 ms the size of the
-    recording is read, and its growth gets the present time. An agent that opens /dev/stdout again can erase
-    its recording, which is then noticed."""
+    """The recording and the file of stderr, written by the agent itself. The growth of the recording gets the
+    present time every 10 ms. An agent that opens /dev/stdout again can erase it, which is then noticed."""
 
     def __init__(self, recording_fd: int, errors_fd: int, times: ArrivalTimes) -> None:
-        """Hand over the open files."""
         self.stdout_fd = recording_fd
         self.stderr_fd = errors_fd
         self.size = 0
@@ -121,31 +117,28 @@ class DirectOutput:
 
     @property
     def reserve_fault(self) -> OSError | None:
-        """Why no more disk space can be reserved ahead of the recording."""
         return self._reserve.fault
 
     def begin(self) -> None:
         """Do nothing: this process reads the same files."""
 
     def advance(self) -> bool:
-        """Wait 10 ms, and return whether the recording has grown."""
         time.sleep(_POLL_SECONDS)
         return self._note_growth()
 
     def is_complete(self) -> bool:
-        """Note the last growth; what was written is in the file already."""
+        """What was written is in the file already."""
         self._note_growth()
         return True
 
     def is_open(self) -> bool:
-        """Return False: a file has no end that could be awaited."""
+        """A file has no end that could be awaited."""
         return False
 
     def note_pause(self, group: int) -> None:
         """Do nothing: no process outlives this one and could continue the group."""
 
     def release(self) -> None:
-        """Mark the recording as ended, and release the disk space reserved beyond its end."""
         self._reserve.release()
         release(self.stdout_fd)
 
@@ -178,7 +171,7 @@ class Output(Protocol):
     stderr_fd: int
     """The descriptor that becomes the agent's stderr."""
     size: int
-    """The number of bytes in the recording that have an arrival time."""
+    """The bytes of the recording that have an arrival time."""
     stderr_fault: OSError | None
     """Why the file of stderr is incomplete."""
 
@@ -217,15 +210,12 @@ _START = (
 
 
 class RelayedOutput:
-    """Pipes to a relay, which is a process that outlives this one.
-
-    An agent that opens /dev/stdout again, or its stderr, gets the pipe and cannot erase what it has written.
-    The relay notes the arrival times. This process keeps the reading ends of the pipes without reading them,
-    so that the agent survives if the relay is killed.
-    """
+    """Pipes to a relay, which is a process that outlives this one, and notes the arrival times. An agent that
+    opens /dev/stdout again, or its stderr, gets the pipe and cannot erase what it has written. This process
+    keeps the reading ends without reading them, so that the agent survives if the relay is killed."""
 
     def __init__(self, recording_fd: int, errors_fd: int, times: WrittenTimes) -> None:
-        """Start the relay. Raise `OSError` if there are too few descriptors, or no process can be started."""
+        """Raise `OSError` if there are too few descriptors, or no process can be started."""
         self.size = 0
         self.stderr_fault: OSError | None = None
         self._fault: OSError | None = None
@@ -259,12 +249,10 @@ class RelayedOutput:
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording is incomplete."""
         return self._fault
 
     @property
     def reserve_fault(self) -> OSError | None:
-        """Why no more disk space can be reserved ahead of the recording."""
         return self._reserve.fault
 
     def begin(self) -> None:
@@ -273,7 +261,6 @@ class RelayedOutput:
         os.close(self.stderr_fd)
 
     def advance(self) -> bool:
-        """Wait at most 10 ms for a report of the relay, and return whether the recording has grown."""
         if self._reports is None:
             time.sleep(_POLL_SECONDS)
         else:
@@ -281,7 +268,6 @@ class RelayedOutput:
         return self._note_growth()
 
     def is_complete(self) -> bool:
-        """Return whether all that was written before the first such call is recorded."""
         if not self._is_asked and self._reports is not None:
             self._is_asked = True
             try:
@@ -294,7 +280,6 @@ class RelayedOutput:
         return False
 
     def is_open(self) -> bool:
-        """Return whether a process still holds the agent's stdout."""
         return not self._is_eof
 
     def note_pause(self, group: int) -> None:
@@ -303,7 +288,6 @@ class RelayedOutput:
             os.write(self._request_fd, relay.PAUSE + group.to_bytes(relay.GROUP_BYTES, "big"))
 
     def release(self) -> None:
-        """Mark the recording as ended, and release the disk space beyond its end if the relay has ended."""
         release(self._recording_fd)
         if self._is_eof:
             self._reserve.release()
@@ -330,7 +314,7 @@ class RelayedOutput:
         return has_grown
 
     def _hear(self) -> bool:
-        """Take the reports of the relay, and return whether one of them announces a cut recording."""
+        """Take the reports of the relay; return whether one of them announces a cut recording."""
         is_cut = False
         while self._reports is not None:
             try:
@@ -376,7 +360,7 @@ class RelayedOutput:
 
 
 def _start(fds: tuple[int, ...]) -> subprocess.Popen[bytes]:
-    """Start the relay. Without the user's packages and settings, Python starts in 6 ms instead of 15."""
+    """Without the user's packages and settings, Python starts in 6 ms instead of 15."""
     if not sys.executable:
         raise OSError(errno.ENOENT, "no python interpreter was found")
     package = os.path.dirname(os.path.dirname(os.path.abspath(relay.__file__)))

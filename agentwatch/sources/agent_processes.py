@@ -1,5 +1,6 @@
 """The processes of a started agent: pauses and resumes them, measures whether they are busy, and finds those
-that outlived the agent, for which /proc is needed."""
+that outlived it, for which /proc is needed.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +25,8 @@ _POLL_SECONDS = 1.0
 
 
 class Pausing:
-    """Whether an agent is paused, and by which rule. Only the agent's own process group is paused. A tool in
-    another group or session continues. `agent` is its process id, which is also that of the process group.
-    `note` is called with the id of the process group after a pause, and with 0 after its end."""
+    """Only the agent's own process group is paused, whose id is that of `agent`; a tool in another group or
+    session continues. `note` is called with the id after a pause, and with 0 after its end."""
 
     def __init__(
         self,
@@ -36,9 +36,9 @@ class Pausing:
     ) -> None:
         self.agent = agent
         self.is_attended = True
-        """Whether somebody can resume the agent; if not, the agent is never paused."""
+        """Whether somebody can resume the agent; if not, it is never paused."""
         self.continued_ms: int | None = None
-        """When the agent continued after the last pause, in milliseconds since the epoch."""
+        """When the agent continued after the last pause."""
         self._rule = ""
         self._is_running, self._note = is_running, note
         self._lock = threading.Lock()
@@ -46,13 +46,13 @@ class Pausing:
 
     @property
     def rule(self) -> str:
-        """The rule that has paused the agent; empty if it is not paused, or was continued from outside."""
+        """Empty if the agent is not paused, or was continued from outside."""
         if self._rule and not self._is_stopped():
             self._end()
         return self._rule
 
     def pause(self, rule: str) -> bool:
-        """Stop the agent's process group; return False if it has ended or cannot be resumed."""
+        """Stop the process group; return False if it has ended or cannot be resumed."""
         with self._lock:
             if not (self.is_attended and self._is_running() and self._signal(signal.SIGSTOP)):
                 return False
@@ -62,7 +62,7 @@ class Pausing:
             return True
 
     def resume(self) -> bool:
-        """Resume a paused agent; return whether the agent was paused."""
+        """Return whether the agent was paused."""
         if not self._rule:
             return False
         self._end()
@@ -97,7 +97,7 @@ class Pausing:
 
 
 def _ps_state(pid: int) -> str:
-    """Return the state of a process as `ps` prints it: `T` if stopped; empty if `ps` fails."""
+    """`T` if stopped; empty if `ps` fails."""
     import subprocess  # takes 2 ms, and few agents are paused
 
     command = ("ps", "-o", "state=", "-p", f"{pid}")
@@ -127,12 +127,12 @@ class Activity:
         self._uses_cpu: bool | None = None
 
     def is_stopped(self) -> bool:
-        """Return whether the agent itself is stopped by a signal; False if not known."""
+        """Whether a signal has stopped the agent itself; False if not known."""
         stat = stat_of(self._agent) if sys.platform == "linux" else None
         return stat is not None and stat.state == "T"
 
     def uses_cpu(self) -> bool | None:
-        """Return whether the processes used CPU in the last seconds (at most 5); None if not known (yet)."""
+        """Whether the processes used CPU in the last seconds (at most 5); None if not known (yet)."""
         now = time.monotonic()
         if self._readings and now - self._readings[-1][0] < _MIN_INTERVAL_SECONDS:
             return self._uses_cpu
@@ -153,7 +153,7 @@ class Activity:
 
 
 def _cpu_seconds(agent: int) -> float | None:
-    """Return the seconds of CPU that the agent's session has used; None if no process of it is visible."""
+    """Those of the agent's session; None if no process of it is visible."""
     if sys.platform != "linux":
         return None
     used = [stat.ticks for pid in pids() if _session(pid) == agent and (stat := stat_of(pid)) is not None]
@@ -161,7 +161,7 @@ def _cpu_seconds(agent: int) -> float | None:
 
 
 def _session(pid: int) -> int | None:
-    """Return the session id of a process, by a system call: it costs a tenth of reading /proc/PID/stat."""
+    """By a system call: it costs a tenth of reading /proc/PID/stat."""
     try:
         return os.getsid(pid)
     except OSError:
@@ -170,26 +170,21 @@ def _session(pid: int) -> int | None:
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MARK = "AGENTWATCH_RUN"
-"""The variable in the environment of an agent by which its processes are known, as CI runners do it."""
+"""In the environment of an agent, by which its processes are known, as CI runners do it."""
 _UNCLAIMED_SECONDS = 1.0
 """How long an ended process is left to the code that may have started it, such as that of the editor."""
 
 
 class Survivor(NamedTuple):
-    """A process that is still running."""
-
     pid: int
     name: str
 
 
 class Descendants:
-    """The processes that an agent has started, directly or indirectly.
-
-    Our process adopts them when their parent ends. It has other children too: those that it had before
-    (`exec agentwatch run` in a script), and what the user's editor leaves behind. So only these count: the
-    processes of the agent's session; and adopted processes that began after the agent, in a session of their
-    own, with the agent's mark in their environment.
-    """
+    """The processes that an agent has started, directly or indirectly. Ours adopts them when their parent
+    ends, but has other children too: those it had before (`exec agentwatch run` in a script), and what the
+    user's editor leaves behind. So only the processes of the agent's session count, and adopted ones that
+    began after the agent, in a session of their own, with its mark in their environment."""
 
     def __init__(self, mark: str) -> None:
         """Adopt orphans from now on."""
@@ -198,22 +193,18 @@ class Descendants:
         self._began = 0
         self._has_session = True
         self._known: dict[int, int] = {}
-        """When each survivor began, by its process id. While a process replaces its program, it has no
-        environment, so its mark cannot be read.
-        """
+        """When each survivor began, by its id. While a process replaces its program, it shows no mark."""
         self._ended_at: dict[int, float] = {}
         """When an ended child that is not known to be the agent's was first seen."""
         _adopt_orphans()
 
     def begin(self, agent: int) -> None:
-        """Note the process id of the agent, which has just started."""
         self._agent = agent
         stat = stat_of(agent)
         self._began = 0 if stat is None else stat.began
 
     def survivors(self) -> list[Survivor]:
-        """Return the running processes of the agent, except the agent itself. Once nothing is left of the
-        agent's session, its id can be given to an unrelated one."""
+        """Once nothing is left of the agent's session, its id can be given to an unrelated one."""
         own, found = os.getpid(), [(pid, stat) for pid in sorted(pids()) if (stat := stat_of(pid))]
         self._has_session = self._has_session and any(stat.session == self._agent for _, stat in found)
         survivors = [
@@ -230,8 +221,8 @@ class Descendants:
         return [Survivor(pid, stat.name) for pid, stat in survivors]
 
     def reap(self) -> None:
-        """Reap the adopted processes that have ended; the exit status of the agent is left to its `Popen`.
-        Other children are left for a second to the code that has started them and may wait for them."""
+        """Reap adopted processes that have ended; the agent's exit status is left to its `Popen`, other
+        children for a second to the code that has started them and may wait for them."""
         if sys.platform != "linux" or not _has_ended_child():
             return
         now, own, seen = time.monotonic(), os.getpid(), self._ended_at
@@ -253,8 +244,8 @@ class Descendants:
 
 
 def marked_environment() -> tuple[str, dict[str, str]]:
-    """Return a new mark, and our environment with it. A mark begins with that of the agent in which we run,
-    if any, which has to know our agent's processes too."""
+    """A new mark, and our environment with it. It begins with that of the agent in which we run, if any,
+    which has to know our agent's processes too."""
     outer = os.environ.get(_MARK)
     mark = f"{outer}/{os.getpid()}" if outer else f"{os.getpid()}.{time.monotonic_ns()}"
     return mark, {_MARK: mark} | {name: value for name, value in os.environ.items() if name != _MARK}

@@ -1,9 +1,7 @@
-"""The socket by which the list of sessions asks a `run` process to interrupt or stop its agent.
-
-Only the process that started an agent signals it: its id cannot be that of another process. The socket is in
-a private folder of the user, and both sides check the user id of the other one. It is named after the whole
-path of the recording. A request is the act, and the device and the inode of the recording that the list
-shows; the answer is `done`, or why nothing was done.
+"""The socket by which the list of sessions asks a `run` process to interrupt or stop its agent. Only the
+process that started an agent signals it: its id cannot be that of another one. The socket is in a private
+folder, named after the whole path of the recording, and both sides check the user id of the other one. A
+request is the act, and the device and inode of the recording; the answer is `done`, or why nothing was done.
 """
 
 from __future__ import annotations
@@ -31,16 +29,15 @@ _NAME_CHARACTERS = 32
 
 
 def control_path(recording: Path) -> Path:
-    """Return the path of the socket of a recording, which may not exist. Two recordings of the same name in
-    different folders have different ones."""
+    """Recordings of the same name in different folders have different sockets."""
     name = sha256(os.fsencode(os.path.realpath(recording))).hexdigest()[:_NAME_CHARACTERS]
     return state_folder() / "control" / f"{name}.sock"
 
 
 class Control:
-    """Answers requests on a socket, in a thread, until it is closed. `answer` does what a request asks for,
-    and returns why it could not; it is called in the thread. Creating it raises `OSError` if the folder or
-    the socket cannot be created, or another process listens there."""
+    """Answers requests on a socket, in a thread. `answer` does what one asks for, and returns why it could
+    not. Creating it raises `OSError` if the folder or the socket cannot be created, or another process
+    listens there."""
 
     def __init__(self, recording: Path, answer: Callable[[str], str]) -> None:
         self._recording, self._answer = _identity(recording), answer
@@ -58,7 +55,6 @@ class Control:
         threading.Thread(target=self._serve, name="control", daemon=True).start()
 
     def close(self) -> None:
-        """Remove the socket, and end the thread."""
         with suppress(OSError):
             if _identity(self._path) == self._place:
                 self._path.unlink()
@@ -87,7 +83,7 @@ def _identity(path: Path) -> str:
 
 
 def _is_served(path: Path) -> bool:
-    """Return whether a process listens at a path, or may listen and is too busy to answer."""
+    """Whether a process listens at a path, or may listen and is too busy to answer."""
     try:
         if not stat.S_ISSOCK(os.stat(path).st_mode):
             return False
@@ -102,8 +98,7 @@ def _is_served(path: Path) -> bool:
 
 
 def ask(recording: Path, act: str) -> str:
-    """Ask the process that records a session to act. Return why it did not, a foreign text; empty if it did.
-    Each step waits for at most 2 s."""
+    """Return why the recording process did not act, a foreign text; empty if it did. A step takes 2 s."""
     path = control_path(recording)
     try:
         request = f"{act} {_identity(recording)}"

@@ -1,12 +1,9 @@
 """Copies both directions between an editor and its agent byte for byte, and lets another process record them.
-
-A piece is forwarded first. Its copy is then handed to the recorder through a pipe that is never waited for:
-if the pipe is full, copies are kept up to a limit, and later ones are left out. A recorder that was killed
-is replaced if it had begun to record; one that cannot start would fail again and again. Whatever happens to
-it, the editor and the agent have the bytes.
-
-The agent has the stderr, the environment and the process group of this process, as if the editor had started
-it. Few modules are imported, because each start of the editor's agent waits for them.
+A piece is forwarded first. Its copy goes to the recorder through a pipe that is never waited for: if it is
+full, copies are kept up to a limit, and later ones are left out. A recorder that was killed is replaced if it
+had begun to record; one that cannot start would fail again. The agent has the stderr, the environment and the
+process group of this process, as if the editor had started it. Few modules are imported, because each start
+of the agent waits for them.
 """
 
 from __future__ import annotations
@@ -28,9 +25,9 @@ if TYPE_CHECKING:
 
 _READ_BYTES = 1 << 18
 _PATIENCE_MS = 200
-"""How long the recorder waits for the first line of the agent, which it would slow down by its own start."""
+"""How long the recorder waits for the first line of the agent, which its own start would slow down."""
 _MOST_KEPT = 256 << 20
-"""The copies that are kept while the recorder does not read them, in bytes."""
+"""In bytes: the copies that are kept while the recorder does not read them."""
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _RECORDER = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
@@ -42,10 +39,7 @@ _ENDED = b"\0"
 
 
 class Agent:
-    """An agent whose stdin and stdout are pipes."""
-
     def __init__(self, command: Sequence[str]) -> None:
-        """Start the agent."""
         if not command[0]:  # a ValueError of `posix_spawnp`
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         self.command = [*command]
@@ -67,8 +61,7 @@ class Agent:
         os.close(stdout_fd)
 
     def copy(self) -> int:
-        """Copy and record both directions until the agent exits. Return its exit code, 128 + n if signal n
-        ended it."""
+        """Copy and record until the agent exits. Return its exit code, 128 + n if signal n ended it."""
         running = [self.pid]
         _forward_signals(running)
         tee = _Tee(self)
@@ -84,7 +77,6 @@ class _Tee:
     """Hands copies of both directions to the recorder, without ever waiting for it."""
 
     def __init__(self, agent: Agent) -> None:
-        """Take copies for a recorder that is started later."""
         self._agent = agent
         self._started_ms = now_ms()
         self._lock = _thread.allocate_lock()
@@ -111,7 +103,7 @@ class _Tee:
                     break
 
     def finish(self, code: int) -> None:
-        """Hand over the exit code of the agent. A child of this process stays until it is recorded."""
+        """A child of this process stays until the exit code of the agent is recorded."""
         self.start()
         with self._lock:
             end = b"".join(b"%s %d 0 0\n" % each for each in self._offsets.items())  # how much there was
@@ -126,8 +118,8 @@ class _Tee:
             self._fd = -1  # only the child writes
 
     def _stay(self, end: bytes) -> None:
-        """Hand over all copies that are kept, wait until a recorder has written the end, and exit. `end` is
-        how much there was, and the exit code, for a recorder that replaces a killed one."""
+        """Hand over all copies, wait until a recorder has written the end, and exit. `end` is how much there
+        was, and the exit code, for a recorder that replaces a killed one."""
         try:
             os.setsid()
             for fd in (0, 1, 2, self._agent.sent_fd, self._agent.wrote_fd):
@@ -186,13 +178,12 @@ class _Tee:
                     self._kept.popleft()
 
     def start(self) -> None:
-        """Start the recorder if it was not started yet. Without one, nothing is recorded."""
+        """Without a recorder, nothing is recorded."""
         with self._lock:
             self._start()
 
     def _restart(self) -> None:
-        """Wait for the end of the recorder. If it was killed, start one that continues its recording. Nothing
-        more is recorded if it has ended by itself, or before it had begun."""
+        """Replace a killed recorder; record nothing more if it ended by itself, or before it had begun."""
         report = b""
         while data := os.read(self._report_fd, _MOST_PATH):
             report += data
@@ -214,7 +205,7 @@ class _Tee:
         os.set_blocking(self._fd, False)
 
     def _start(self) -> None:
-        """Start a recorder at the other end of the pipe; without a recorder, close the pipe."""
+        """Without a recorder, the pipe is closed."""
         if self._frames_fd < 0:
             return
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -254,8 +245,7 @@ def _forward_signals(running: list[int]) -> None:
 
 
 def _await_exit(running: list[int], codes: list[int], exit_fd: int) -> None:
-    """Wait until the agent has exited, and note its exit code. Another process may get its id after
-    `waitpid`. Python has `waitid` on macOS only since 3.13."""
+    """After `waitpid` another process may get the id; Python has `waitid` on macOS only since 3.13."""
     pid = running[0]
     if hasattr(os, "waitid"):
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -278,7 +268,7 @@ def _send(sent_fd: int, tee: _Tee) -> None:
 
 
 def _receive(wrote_fd: int, exited_fd: int, tee: _Tee) -> None:
-    """Copy from the agent to the editor until the agent has exited and all that it wrote is copied."""
+    """Copy from the agent to the editor until it has exited and all that it wrote is copied."""
     buffer = memoryview(bytearray(_READ_BYTES))
     poller = select.poll()
     poller.register(wrote_fd, select.POLLIN)
@@ -334,7 +324,7 @@ def _await(fd: int, event: int) -> None:
 
 
 def _close(fd: int) -> None:
-    """Close an end of a pipe; nothing else gets its number."""
+    """Nothing else gets its number."""
     null_fd = os.open(os.devnull, os.O_RDWR)
     os.dup2(null_fd, fd)
     os.close(null_fd)

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 
 class FileSource(WithoutAgent):
-    """A saved recording, which agentwatch only reads. If `run` has recorded it, the files beside it hold the
-    facts about the agent's process and its stderr. `files` is None if nothing beside the recording is read,
-    `log_fd` None for no log."""
+    """If `run` has recorded it, the files beside it hold the facts about the agent's process and its stderr.
+    `files` is None if nothing beside the recording is read, `log_fd` None for no log."""
 
     wakeup = None
     is_live = False
@@ -47,12 +46,11 @@ class FileSource(WithoutAgent):
 
     @property
     def ended_by(self) -> str | None:
-        """How following the file ended: it was `truncated` or `replaced`; None otherwise."""
         growth = self.reader.growth
         return growth.ended_by if isinstance(growth, SavedGrowth) else None
 
     def agent_facts(self) -> AgentFacts:
-        """Return what `run` has written about the agent's process, or what is known about it elsewhere."""
+        """What `run` has written about the agent's process, or what is known about it elsewhere."""
         if self.elsewhere is not None and self.reader.growth.has_ended():
             return self.facts._replace(exit_code=self.elsewhere.exit_code)
         if self._files is None or self._process is None or self._activity is None:
@@ -72,17 +70,15 @@ class FileSource(WithoutAgent):
         return self._facts_at_end
 
     def new_stderr(self) -> list[str]:
-        """Return the complete lines of the agent's recorded stderr that no earlier call has returned."""
         return [] if self._stderr is None else self._stderr.new_lines()
 
     def last_stderr(self, count: int) -> list[str]:
-        """Return the last non-blank lines of the agent's recorded stderr, at most `count`. While the
-        recording is being written, they are not the last ones, and the list is empty."""
+        """While the recording is being written, the last lines are not known, and the list is empty."""
         is_over = self.reader.growth.has_ended() and not self._has_left
         return [] if self._stderr is None or not is_over else self._stderr.last_lines(count)
 
     def leave(self) -> None:
-        """Stop following the file; it may grow forever, and its action log would never be complete."""
+        """The file may grow forever, and its action log would never be complete."""
         growth = self.reader.growth
         if isinstance(growth, SavedGrowth | StreamGrowth) and not growth.has_ended():
             self._has_left = True

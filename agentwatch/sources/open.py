@@ -21,19 +21,15 @@ if TYPE_CHECKING:
 
 
 class KeepOptions(NamedTuple):
-    """Which files of a session are kept, and where."""
-
     recording: Path | None = None
-    """The path of the recording; None for a new path among the saved sessions, if `record` is set."""
+    """None for a new path among the saved sessions, if `record` is set."""
     record: bool = True
-    """Whether to keep a recording if `recording` names none."""
     log: Path | None = None
-    """The path of the action log; None for a path beside the recording, if `write_log` is set."""
+    """None for a path beside the recording, if `write_log` is set."""
     write_log: bool = True
-    """Whether to write an action log if `log` names none."""
 
     def session_files(self) -> SessionFiles | None:
-        """Return the paths of the files to be created; None if no recording is kept."""
+        """The files to be created; None if no recording is kept."""
         if self.recording is not None:
             return SessionFiles(self.recording)
         if not self.record:
@@ -45,17 +41,14 @@ class KeepOptions(NamedTuple):
 
 
 def create_log(path: Path) -> int:
-    """Create an action log and return its descriptor. Raise `Fault` if the log cannot be created."""
+    """Raise `Fault` if the log cannot be created."""
     return _NewFiles(KeepOptions(log=path)).create(path)
 
 
 def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
-    """Start to record a pipe.
-
-    The agent is already running, and would die of a closed pipe. Therefore, if no recording can be created
-    among the saved sessions, the pipe is read into a file without a name, and the source has a fault. Raise
-    `Fault` if a recording or log that the user has named cannot be created, or no file at all.
-    """
+    """Start to record a pipe. Its agent would die of a closed pipe: if no recording can be created among the
+    saved sessions, it is read into a file without a name, and the source has a fault. Raise `Fault` if a
+    recording or log that the user has named cannot be created, or no file at all."""
     from agentwatch.sources.pipe import PipeIntake, PipeSource
 
     not_kept: OSError | None = None
@@ -74,9 +67,8 @@ def pipe_source(source_fd: int, keep: KeepOptions) -> PipeSource:
 
 
 def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False) -> AgentSource:
-    """Start an agent whose stdout is recorded. With `direct`, the agent writes the recording itself, without
-    a relay between. Raise `Fault` if a file cannot be created, in which case the agent is not started; or the
-    agent cannot start."""
+    """Start an agent whose stdout is recorded, with `direct` by itself, without a relay between. Raise
+    `Fault` if a file cannot be created, before the agent is started, or if the agent cannot start."""
     from agentwatch.sources.agent import AgentSource
     from agentwatch.sources.process import AgentProcess
 
@@ -100,7 +92,7 @@ def agent_source(argv: Sequence[str], keep: KeepOptions, *, direct: bool = False
 
 
 def _output(recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> Output:
-    """Return the output of an agent; arrival times that another process writes are those of a relay."""
+    """Arrival times that another process writes are those of a relay."""
     if not isinstance(times, WrittenTimes):
         from agentwatch.sources.agent_output import DirectOutput
 
@@ -117,7 +109,7 @@ def _output(recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> Output:
 
 
 def cannot_start(command: str, error: OSError) -> Fault:
-    """Return the fault of a command that cannot be started, with the exit code that shells give it."""
+    """With the exit code that shells give it."""
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return Fault(f"cannot start {command}: not found", NOT_FOUND)
     if error.errno in (errno.EACCES, errno.ENOEXEC):
@@ -132,7 +124,7 @@ def _advised(fault: Fault) -> Fault:
 
 
 class _NewFiles:
-    """The files of a new session. If one of them cannot be created, all are removed."""
+    """If one of them cannot be created, all are removed."""
 
     def __init__(self, keep: KeepOptions) -> None:
         self._keep = keep
@@ -164,9 +156,8 @@ class _NewFiles:
 def _create_files(
     new: _NewFiles, files: SessionFiles | None, keep: KeepOptions, *, is_relayed: bool = False
 ) -> tuple[int, ArrivalTimes, int | None]:
-    """Create the recording, its arrival times and the action log, and return them. Without `files`, the
-    recording has no name, and the times stay in memory unless a relay writes them. The log is None if not
-    wanted."""
+    """Create the recording, its arrival times and the log, None if not wanted. Without `files`, the recording
+    has no name, and the times stay in memory unless a relay writes them."""
     recording_fd = new.nameless() if files is None else new.create(files.recording)
     hold(recording_fd)
     if is_relayed:

@@ -16,20 +16,17 @@ from agentwatch.recording.write_lock import release
 from agentwatch.sources.source import WithoutAgent, WrittenFiles
 
 _GATHER_SECONDS = 0.002
-"""The pause after a read below 16 KiB, so that bytes accumulate: 10,000 lines a second take 500 reads.
-
-A line after a silence of 2 ms is read at once.
-"""
+"""The pause after a read below 16 KiB, so that bytes accumulate: 10,000 lines a second take 500 reads. A line
+after a silence of 2 ms is read at once."""
 
 
 class PipeIntake:
-    """Appends a pipe to a recording until the pipe ends. The thread acquires no locks and makes no callbacks,
-    so nothing can delay it. A full disk does not stop the agent: the pipe is still drained. Only the thread
-    ends the recording, after its last append."""
+    """Appends a pipe to a recording until it ends. The thread acquires no locks and makes no callbacks, so
+    nothing can delay it. A full disk does not stop the agent: the pipe is still drained. Only the thread ends
+    the recording."""
 
     def __init__(self, source_fd: int, recording_fd: int, times: ArrivalTimes) -> None:
-        """Start the thread, and enlarge the pipe's buffer if the system allows it. `recording_fd` is in
-        append mode."""
+        """Enlarge the pipe's buffer if the system allows it. `recording_fd` is in append mode."""
         self.wakeup = Wakeup()
         self._source_fd = source_fd
         self._recording_fd = recording_fd
@@ -46,18 +43,17 @@ class PipeIntake:
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording is incomplete; still set after writing has resumed."""
+        """Still set after writing has resumed."""
         is_cut = is_truncated(self._recording_fd, self.size())
         if self._appender.fault is None and is_cut:  # a cut of our own is announced by a fault before
             self._fault = self._fault or truncated()
         return self._appender.fault or self._fault
 
     def size(self) -> int:
-        """Return the number of bytes in the recording."""
         return self._appender.size
 
     def has_ended(self) -> bool:
-        """Return whether the pipe was read for the last time, and all that was read is appended."""
+        """Whether all that was read is appended, and no more is read."""
         return self._has_ended
 
     def stop(self) -> None:
@@ -90,8 +86,7 @@ class PipeIntake:
 
 
 class PipeSource(WithoutAgent):
-    """A pipe from an agent, recorded as its bytes arrive. `files` is None if nothing is kept, `log_fd` None
-    for no log. `not_kept` is why nothing is kept although it should be; None if it is."""
+    """`files` and `log_fd` are None for what is not kept, `not_kept` is why, if it should be."""
 
     ended_by = None
 
@@ -113,22 +108,18 @@ class PipeSource(WithoutAgent):
 
     @property
     def is_live(self) -> bool:
-        """Whether the pipe is still open."""
         return not self._intake.has_ended()
 
     @property
     def outlasts_screen(self) -> bool:
-        """Whether the pipe is still open; if so, it must be recorded after the screen has been closed."""
         return self.is_live
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording is incomplete or not kept; None while it is complete."""
         return self._intake.fault or self.written.fault or self._not_kept
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """The possible faults of the written files: a message for each, with its error if it occurred."""
         return {
             "this session is not recorded": self._not_kept,
             "the recording is incomplete": self._intake.fault or self.written.fault,
@@ -136,5 +127,5 @@ class PipeSource(WithoutAgent):
         }
 
     def stop(self) -> None:
-        """Ask the thread that reads the pipe to stop; `finish` waits until it has."""
+        """`finish` waits until the thread that reads the pipe has stopped."""
         self._intake.stop()

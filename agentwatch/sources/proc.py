@@ -1,7 +1,6 @@
-"""Reads what /proc shows of a process; see proc(5).
-
-A process may end, or another user may own it, at any time: what cannot be read is None or empty. Each reading
-is one system call on a file that is opened without a buffer, which takes half the time of `open()`.
+"""Reads what /proc shows of a process; see proc(5). A process may end, or another user may own it, at any
+time: what cannot be read is None or empty. Each reading is one system call on an unbuffered file, in half the
+time of `open()`.
 """
 
 import os
@@ -15,7 +14,6 @@ ROOT = Path("/proc")
 _ENDED = frozenset({"Z", "X", "x"})
 _MOST_STAT = 2048
 _LAST_FIELD = 20
-"""The fields after this one are not needed."""
 _MOST_COMMAND = 16 << 10
 """A command line may contain a whole prompt."""
 _MOST_ARGUMENTS = 64
@@ -34,15 +32,13 @@ class Stat(NamedTuple):
     name: str
     parent: int
     began: int
-    """The time of its start, in clock ticks since the system was started."""
+    """In clock ticks since the system was started."""
     ticks: int
-    """The CPU time that it and its ended children have used, in clock ticks."""
+    """The CPU time of it and its ended children, in clock ticks."""
     has_terminal: bool = False
-    """Whether it has a controlling terminal."""
     state: str = "S"
     """`R` running, `S` sleeping, `T` stopped by a signal, `Z` ended and not reaped."""
     session: int = 0
-    """The id of its process session."""
 
     @property
     def is_runnable(self) -> bool:
@@ -51,7 +47,6 @@ class Stat(NamedTuple):
 
     @property
     def began_ms(self) -> int:
-        """The time of its start, in milliseconds since the epoch."""
         return epoch_ns() // 10**6 + self.began * 1000 // _TICKS_PER_SECOND
 
 
@@ -61,26 +56,23 @@ class Proc:
     def __init__(self, root: Path = ROOT) -> None:
         self._root = os.fspath(root)
         self._stats: dict[int, Stat | None] | None = None
-        """The states read since `read_once`; None before it is called."""
+        """Those read since `read_once`; None before it is called."""
 
     def exists(self) -> bool:
-        """Return whether the system has a /proc with processes."""
         return os.path.exists(f"{self._root}/self/stat")
 
     def pids(self) -> set[int]:
-        """Return the ids of all processes."""
         try:
             return {int(name) for name in os.listdir(self._root) if name.isdecimal()}
         except OSError:
             return set()
 
     def read_once(self) -> None:
-        """Read the state of each process once at most from now on, until the next call. The records of 300
-        sessions and the table of processes ask for the same states."""
+        """Read each state once until the next call: 300 sessions and the table ask for the same ones."""
         self._stats = {}
 
     def stat(self, pid: int) -> Stat | None:
-        """Return the state of a process; None if there is none, or it has ended and was not reaped."""
+        """None if there is no process, or it has ended and was not reaped."""
         stats = self._stats
         if stats is not None and pid in stats:
             return stats[pid]
@@ -92,8 +84,7 @@ class Proc:
         return stat
 
     def stat_now(self, pid: int) -> Stat | None:
-        """Return the present state of a process, also of one that has ended and was not reaped; None if there
-        is none."""
+        """Also of a process that has ended and was not reaped; None if there is none."""
         before, _, after = self._read(f"{pid}/stat", _MOST_STAT).rpartition(b")")
         fields = after.split(maxsplit=_LAST_FIELD)
         try:
@@ -105,13 +96,12 @@ class Proc:
             return None
 
     def environment(self, pid: int) -> list[bytes]:
-        """Return the environment that a process was started with, `NAME=value` each."""
+        """What the process was started with, `NAME=value` each."""
         return self._read(f"{pid}/environ", _MOST_ENVIRONMENT).split(b"\0")
 
     def uid(self, pid: int) -> int | None:
-        """Return the user that a process belongs to; None if there is no such process. The folder of a
-        process that no debugger may attach to belongs to root: Codex forbids that. Its status has the
-        user."""
+        """None if there is no such process. The folder of one that no debugger may attach to, as of Codex,
+        belongs to root; its status has the user."""
         try:
             owner = os.stat(f"{self._root}/{pid}").st_uid
         except OSError:
@@ -125,20 +115,20 @@ class Proc:
         return owner
 
     def arguments(self, pid: int) -> tuple[str, ...]:
-        """Return the command line of a process: at most 64 arguments of 300 characters each."""
+        """At most 64 arguments of 300 characters each."""
         line = self._read(f"{pid}/cmdline", _MOST_COMMAND).rstrip(b"\0 ")
         words = line.split(b"\0")[:_MOST_ARGUMENTS] if line else []
         return tuple(word.decode("utf-8", "replace")[:_MOST_ARGUMENT] for word in words)
 
     def cwd(self, pid: int) -> str | None:
-        """Return the working directory of a process; None if it is not shown."""
+        """None if it is not shown."""
         try:
             return os.readlink(f"{self._root}/{pid}/cwd").removesuffix(" (deleted)")
         except OSError:
             return None
 
     def open_paths(self, pid: int) -> list[str] | None:
-        """Return the files that a process has open; None if they are not shown."""
+        """None if they are not shown."""
         folder, found = f"{self._root}/{pid}/fd", []
         try:
             with os.scandir(folder) as entries:
@@ -152,11 +142,9 @@ class Proc:
         return found
 
     def lock_holders(self) -> dict[int, int] | None:
-        """Return the process that holds a lock (flock) on a file, by the file's inode; None if not shown.
-
-        The device is left out: on some file systems it differs from that of stat(2). See proc_locks(5):
-        `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
-        """
+        """The process that holds a lock (flock) on a file, by the file's inode; None if not shown. The device
+        is left out: on some file systems it differs from that of stat(2). See proc_locks(5): `1: FLOCK
+        ADVISORY WRITE 1234 08:01:5678 0 EOF`."""
         if not os.path.exists(f"{self._root}/locks"):
             return None
         holders = {}
@@ -169,7 +157,7 @@ class Proc:
         return holders
 
     def namespace(self) -> str:
-        """Return the namespace of the process ids, `pid:[4026531836]`; empty if it is not shown."""
+        """Of the process ids, `pid:[4026531836]`; empty if it is not shown."""
         try:
             return os.readlink(f"{self._root}/self/ns/pid")
         except OSError:

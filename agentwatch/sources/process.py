@@ -21,16 +21,13 @@ _READ_BYTES = 1 << 16
 
 
 class StderrFile:
-    """The lines that an agent has written to its standard error."""
-
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._offset = 0
         self._tail = b""
 
     def new_lines(self) -> list[str]:
-        """Return the complete lines added since the last call, at most 64 KiB. A line of more than 64 KiB is
-        returned in pieces."""
+        """The complete lines since the last call, at most 64 KiB; a longer line is returned in pieces."""
         data = os.pread(self._fd, _READ_BYTES, self._offset)
         self._offset += len(data)
         *lines, self._tail = (self._tail + data).split(b"\n")
@@ -40,12 +37,11 @@ class StderrFile:
         return [line.decode("utf-8", "replace") for line in lines]
 
     def last_lines(self, count: int) -> list[str]:
-        """Return the last non-blank lines within the last 64 KiB, at most `count`."""
+        """The last non-blank lines within the last 64 KiB."""
         lines = [line.decode("utf-8", "replace") for line in last_lines(self._fd, _READ_BYTES)]
         return [line for line in lines if line.strip()][-count:]
 
     def close(self) -> None:
-        """Close the file."""
         os.close(self._fd)
 
 
@@ -55,14 +51,11 @@ _STOP_SECONDS = 10.0
 
 class AgentProcess:
     """A started agent, in its own process session, without a shell or a terminal, with stdin from /dev/null.
-
-    A thread follows its output every 10 ms until the agent has exited and its output is recorded. An agent
-    that exits with code 0 before its result, and leaves a process that holds its stdout, is a launcher: it is
-    followed until that process closes the stdout.
-    """
+    A thread follows its output every 10 ms until it has exited and its output is recorded. One that exits
+    with code 0 before its result, and leaves a process that holds its stdout, is a launcher: it is followed
+    until that process closes the stdout."""
 
     def __init__(self, argv: Sequence[str], output: Output, errors_fd: int) -> None:
-        """Start the agent."""
         self.argv = list(argv)
         self.cwd = working_folder()
         self.stderr = StderrFile(errors_fd)
@@ -94,35 +87,34 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """The agent's process id, which is also the id of its process group and of its session."""
+        """Also the id of the agent's process group and session."""
         return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
-        """The agent's exit code, 128 + n if signal n ended it; None while the agent runs."""
+        """128 + n if signal n ended the agent; None while it runs."""
         status = self._process.returncode
         return 128 - status if status is not None and status < 0 else status
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording may be incomplete."""
         return self._fault or self.output.fault
 
     def size(self) -> int:
-        """Return the number of bytes in the recording that have an arrival time."""
+        """The bytes of the recording that have an arrival time."""
         return self.output.size
 
     def has_ended(self) -> bool:
-        """Return whether the agent was left, or has exited and all its bytes have an arrival time."""
+        """Whether the agent was left, or has exited and all its bytes have an arrival time."""
         return self._has_ended
 
     @property
     def is_followed(self) -> bool:
-        """Whether the agent's output is recorded and followed: it has not ended, and was not left."""
+        """Whether the output is recorded: the agent has not ended, and was not left."""
         return not (self._is_left or self._has_ended)
 
     def note_result(self) -> None:
-        """Note that the result has arrived: processes that outlive the agent are not followed beyond it."""
+        """Processes that outlive the agent are not followed beyond its result."""
         self._has_result = True
 
     def leave(self) -> None:
@@ -130,12 +122,12 @@ class AgentProcess:
         self._is_left = True
 
     def quiet_ms(self) -> int:
-        """Return for how long nothing was written since the agent has exited; 0 if it is not followed on."""
+        """For how long nothing was written since the agent has exited; 0 if it is not followed on."""
         since = self._quiet_since
         return 0 if since is None or not self.is_followed else int((time.monotonic() - since) * 1000)
 
     def survivors(self) -> list[Survivor]:
-        """Return the processes started by the agent that outlived it; none while the agent runs."""
+        """None while the agent runs."""
         if self._process.returncode is None:
             return []
         found = self._descendants.survivors()
@@ -143,16 +135,15 @@ class AgentProcess:
         return found
 
     def interrupt(self) -> bool:
-        """Send SIGINT to the agent alone, which ends its own tools; return False if the agent has ended.
-        Until the agent is reaped here, its id cannot be that of another process."""
+        """Send SIGINT to the agent alone, which ends its own tools; return False if it has ended. Until it is
+        reaped here, its id cannot be that of another process."""
         with suppress(ProcessLookupError, PermissionError):
             self._process.send_signal(signal.SIGINT)
         return self._process.returncode is None
 
     def stop(self, told: Callable[[signal.Signals], object] = lambda _: None) -> None:
-        """Terminate the agent and the processes that it started, and wait for their end. They receive
-        SIGTERM, and SIGKILL 10 s later; this returns after 20 s at the latest. `told` is called with each
-        signal before it is sent."""
+        """Terminate the agent and its processes by SIGTERM, and SIGKILL 10 s later, and wait for their end,
+        at most 20 s. `told` is called with each signal before it is sent."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             if self._anything_runs():
                 told(number)
@@ -172,8 +163,8 @@ class AgentProcess:
         return self._process.returncode is None or bool(self.survivors())
 
     def _signal_survivors(self, number: int, signalled: set[int]) -> set[int]:
-        """Signal the survivors that were not signalled yet, and return their process ids. A child in its own
-        session becomes visible as a survivor only when its parent has ended."""
+        """Signal the survivors that were not signalled yet. A child in its own session becomes a survivor
+        only when its parent has ended."""
         found = {survivor.pid for survivor in self._descendants.survivors()} - signalled
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
@@ -210,12 +201,12 @@ class AgentProcess:
             self.output.release()
 
     def _is_awaited(self, code: int) -> bool:
-        """Return whether the output still comes from a process that the agent left behind."""
+        """Whether the output still comes from a process that the agent left behind."""
         return code == 0 and not self._has_result and self.output.is_open()
 
 
 def _environment() -> tuple[str, dict[str, str]]:
-    """Return a new mark, and the environment of an agent with it: without the credentials of an engine."""
+    """With a new mark, and without the credentials of an engine."""
     mark, environment = marked_environment()
     if any(name.startswith("AGENTWATCH_NATS_") for name in environment):
         from agentwatch.base.credentials import without_credentials

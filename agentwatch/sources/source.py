@@ -1,7 +1,5 @@
-"""The interface of all sources, and the files that a source writes beside its recording.
-
-A source consists of a recording, the pipe or agent that feeds it, and the files written beside it. The front
-ends query properties such as `is_live` and `runs_agent`, never the kind of source.
+"""The interface of all sources, and the files that a source writes beside its recording. Front ends query
+properties such as `is_live` and `runs_agent`, never the kind of source.
 """
 
 from __future__ import annotations
@@ -27,10 +25,9 @@ if TYPE_CHECKING:
 
 
 class Elsewhere(Protocol):
-    """What is known about a session of another machine, of which the recording is a copy."""
+    """A session of another machine, of which the recording is a copy."""
 
     address: str
-    """The address of the session."""
 
     @property
     def host(self) -> str:
@@ -55,7 +52,6 @@ class Source(Protocol):
     reader: LineReader
     """Reads the recording from its beginning; the front end's feed uses it."""
     written: WrittenFiles
-    """The files that agentwatch writes for the session."""
     stream: str
     """What the user calls the pipe that is recorded: `stdin`; empty for another source."""
     path: Path | None
@@ -162,49 +158,41 @@ class WithoutAgent:
     agent_pid: int | None = None
     agent_exit_code: int | None = None
     facts: AgentFacts = NO_FACTS
-    """What the list of sessions knows about the agent's process."""
     written: WrittenFiles
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """The possible faults of the written files: a message for each, with its error if it occurred."""
         return self.written.faults
 
     def new_faults(self) -> list[str]:
-        """Return the faults that occurred since the last call, one sentence each."""
         return self.written.unreported(self.faults)
 
     @property
     def is_filling(self) -> bool:
-        """Whether a part of what the session contained at first is missing: never."""
         return False
 
     def agent_facts(self) -> AgentFacts:
-        """Return what the list of sessions knows; without it, no facts."""
+        """What the list of sessions knows; without it, no facts."""
         return self.facts
 
     def outlives(self, result_ms: int | None) -> bool:
-        """Return False, because it is not known when the agent exits."""
+        """It is not known when the agent exits."""
         return False
 
     def quiet_ms(self) -> int:
-        """Return 0."""
         return 0
 
     def act(self, act: str, by: str) -> str:
-        """Return that nothing can be done."""
         return "agentwatch has not started this agent"
 
     def survivors(self) -> list[Survivor]:
-        """Return no processes."""
         return []
 
     def new_stderr(self) -> list[str]:
-        """Return no lines, because the agent's stderr is not recorded."""
+        """The agent's stderr is not recorded."""
         return []
 
     def last_stderr(self, count: int) -> list[str]:
-        """Return no lines, because the agent's stderr is not recorded."""
         return []
 
     def leave(self) -> None:
@@ -214,7 +202,6 @@ class WithoutAgent:
         """Do nothing, because agentwatch did not start the program that writes the session."""
 
     def finish(self) -> None:
-        """Wait until the recording has ended and its files are written."""
         self.written.finish()
 
 
@@ -227,7 +214,6 @@ class LogWriter(Protocol):
     """Writes the action log. It is attached by the front end, because this folder does not decode lines."""
 
     fault: OSError | None
-    """Why the log is incomplete."""
 
     def finish(self) -> None:
         """Wait until the log of an ended recording is written."""
@@ -289,15 +275,13 @@ class WrittenFiles:
         self, reader: LineReader, files: SessionFiles | None = None, log_fd: int | None = None
     ) -> None:
         self.files = files
-        """The paths of the files; None if no recording is written, or only one without a name."""
+        """None if no recording is written, or only one without a name."""
         self.log_fd = log_fd
-        """The descriptor of the action log; None for no log."""
         self.log: LogWriter | None = None
-        """The writer of the action log; None until it is attached."""
+        """None until it is attached."""
         self.watch: AlarmWatch | None = None
-        """The rules that watch the session; None if there are none."""
         self.publication: Publication | None = None
-        """How the recording is published; None if it is not, or another process does it."""
+        """None if the recording is not published, or another process does it."""
         self._reader = reader
         self._sync: DiskSync | None = None
         if files is not None:
@@ -312,7 +296,6 @@ class WrittenFiles:
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """The possible faults of the log and the times: a message for each, with its error if it occurred."""
         return {
             "the action log is incomplete": None if self.log is None else self.log.fault,
             "the arrival times are incomplete": self._reader.times.fault,
@@ -328,9 +311,8 @@ class WrittenFiles:
         return [f"{what}: {error.strerror}" for what, error in new.items()]
 
     def finish(self, seconds: float = END_SECONDS) -> None:
-        """Wait for the end of the recording, finish all files, and check that the recording is at its path.
-        Only a recording that has ended has a whole log. Without an end, nothing is finished. It waits at most
-        `seconds` for the end of the recording."""
+        """Wait for the end of the recording, at most `seconds`, finish all files, and check that it is at its
+        path. Only a recording that has ended has a whole log: without an end, nothing is finished."""
         growth, deadline = self._reader.growth, time.monotonic() + seconds
         while not growth.has_ended():
             if time.monotonic() >= deadline:
@@ -355,7 +337,7 @@ class DiskSync:
 
     def __init__(self, fd: int, growth: Growth) -> None:
         self.fault: OSError | None = None
-        """The error that ended the flushing. The system may have lost data that was already written."""
+        """It ended the flushing. The system may have lost data that was already written."""
         self._fd = fd
         self._growth = growth
         self._finishing = threading.Event()

@@ -1,7 +1,5 @@
-"""A client of a WebSocket server on a Unix socket: text messages, until a deadline (RFC 6455).
-
-A connection lives for one exchange, so that its deadline bounds what a server can cost: one that hangs, and
-one that floods.
+"""A client of a WebSocket server on a Unix socket: text messages, until a deadline (RFC 6455). A connection
+lives for one exchange, so its deadline bounds what a server can cost: one that hangs, and one that floods.
 """
 
 from __future__ import annotations
@@ -33,8 +31,7 @@ class WebSocket:
     """A connection to a server of this user. Its methods raise an OSError on a fault and at the deadline."""
 
     def __init__(self, path: str, uid: int, seconds: float) -> None:
-        """Connect. The process at the other end must belong to `uid`, where the system shows it. The whole
-        connection lasts at most `seconds`."""
+        """The other process must belong to `uid`, where the system shows it. The deadline is in `seconds`."""
         self._until = time.monotonic() + seconds
         self._read = bytearray()
         """What was received, and is not taken yet."""
@@ -54,7 +51,7 @@ class WebSocket:
         self._socket.close()
 
     def send(self, message: bytes) -> None:
-        """Send a text of less than 64 KiB."""
+        """The text has less than 64 KiB."""
         self._send(_TEXT, message)
 
     def receive(self) -> bytes:

@@ -15,27 +15,24 @@ from agentwatch.sources.source import WithoutAgent, WrittenFiles
 from agentwatch.sources.stores.lines import Store
 
 _POLL_SECONDS = 0.1
-"""The time between two readings of a store that does not have `poll_seconds`."""
+"""For a store that does not have `poll_seconds`."""
 _LARGEST_SHARE = 0.1
-"""The largest part of the time that is spent on reading a store again."""
+"""Of the time, for reading a store again."""
 _PAUSES = 2
-"""After each further batch of a large store, the thread pauses for this multiple of the time that reading it
-took: the screen is opening, and shows what was read."""
+"""The pause after a batch of a large store, by the time that it took: the screen is opening."""
 _UNREADABLE_SECONDS = 5.0
-"""The time for which reading may fail before it is reported: a file is rewritten, a database is locked."""
+"""How long reading may fail before it is reported: a file is rewritten, a database is locked."""
 
 
 class StoreIntake:
-    """The growth of a recording that a store fills. The arrival of its lines is not recorded: the lines of a
-    store have the agent's own clock."""
+    """The growth of a recording that a store fills, whose lines have no arrivals, but the agent's clock."""
 
     def __init__(self, store: Store, recording_fd: int, *, follow: bool, waits: bool = True) -> None:
-        """Read the store; to follow it, start the thread that reads it again and again. The store is closed
-        when it is not read any more. `recording_fd` is in append mode. `waits` reads the whole store at once.
-        Otherwise the first batch is read, and the thread reads the others: the screen of a large session
-        opens before all of it is read."""
+        """To follow the store, a thread reads it again and again, and closes it at the end. `recording_fd` is
+        in append mode. `waits` reads the whole store at once; otherwise the first batch is read, and the
+        thread reads the others, so that the screen of a large session opens before."""
         self.unreadable: OSError | None = None
-        """Why the store could not be read for the last 5 s."""
+        """Why reading has failed for the last 5 s."""
         self._store = store
         self._poll_seconds: float = getattr(store, "poll_seconds", None) or _POLL_SECONDS
         self._appender = Appender(recording_fd, None, now_ms)
@@ -61,15 +58,12 @@ class StoreIntake:
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording is incomplete."""
         return self._appender.fault
 
     def size(self) -> int:
-        """Return the number of bytes in the recording."""
         return self._appender.size
 
     def has_ended(self) -> bool:
-        """Return whether the store is not read any more."""
         return self._has_ended
 
     def stop(self) -> None:
@@ -77,13 +71,13 @@ class StoreIntake:
         self._leaving.set()
 
     def close(self) -> None:
-        """Stop following the store, and wait until nothing is written to the recording any more."""
+        """Wait until nothing is written to the recording any more."""
         self.stop()
         if self._thread is not None:
             self._thread.join()
 
     def _read(self, most: int | None = None) -> bool:
-        """Append batches to the recording, at most `most`; return whether there may be more."""
+        """Append at most `most` batches; return whether there may be more."""
         batches = 0
         while not self._leaving.is_set() and (lines := self._store.new_lines()):
             self._appender.append(b"".join(lines))
@@ -103,7 +97,7 @@ class StoreIntake:
             self._store.close()
 
     def _read_rest(self) -> None:
-        """Read what the first batch has left. If that fails, a store that is followed is read again."""
+        """If reading what the first batch has left fails, a store that is followed is read again."""
         try:
             has_more = True
             while has_more:
@@ -128,8 +122,7 @@ class StoreIntake:
 
 
 class StoreSource(WithoutAgent):
-    """A session that another program keeps in a store, which agentwatch only reads. `recording_fd` has no
-    name; `log_fd` is None for no log."""
+    """agentwatch only reads the store. `recording_fd` has no name; `log_fd` is None for no log."""
 
     wakeup = None
     is_live = False
@@ -147,17 +140,14 @@ class StoreSource(WithoutAgent):
 
     @property
     def is_filling(self) -> bool:
-        """Whether a part of what the store contained at first is not in the recording yet."""
         return self._intake.is_filling
 
     @property
     def fault(self) -> OSError | None:
-        """Why the recording is incomplete; None while it is complete."""
         return self._intake.fault
 
     @property
     def faults(self) -> dict[str, OSError | None]:
-        """The possible faults of the recording and the written files: a message for each, with its error."""
         return {
             "the recording is incomplete": self.fault,
             "the session cannot be read any more": self._intake.unreadable,
@@ -165,10 +155,10 @@ class StoreSource(WithoutAgent):
         }
 
     def leave(self) -> None:
-        """Stop following the store; the recording ends with what was read."""
+        """The recording ends with what was read."""
         self._intake.stop()
 
     def close(self) -> None:
-        """Stop reading the store, and remove the recording. Nothing may read the session any more."""
+        """Remove the recording too. Nothing may read the session any more."""
         self._intake.close()
         os.close(self.reader.fd)

@@ -1,5 +1,6 @@
 """The interface of a store: where an agent keeps a session, if not in one plain file of lines. And the lines
-that are appended to a file which an agent writes."""
+that are appended to a file which an agent writes.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +13,7 @@ import orjson
 
 
 class Store(Protocol):
-    """Reads a session from a store. It never writes there, and follows no link out of the store's folder.
-
-    One thread uses it at a time.
-    """
+    """Only reads a session, and follows no link out of the store's folder. One thread uses it."""
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, each with its line end.
@@ -50,13 +48,12 @@ class Tail:
     """The lines that are appended to a file."""
 
     def __init__(self, fd: int) -> None:
-        """Take the descriptor of the file, which is read from its beginning."""
+        """The file is read from its beginning."""
         self.fd = fd
         self.offset = 0
-        """The position after the last whole line."""
+        """After the last whole line."""
 
     def has_grown(self) -> bool:
-        """Return whether the file may have further lines."""
         return os.fstat(self.fd).st_size > self.offset
 
     def lines(self) -> Iterator[bytes]:
@@ -76,13 +73,13 @@ class Tail:
 
 
 _BATCH = 4 << 20
-"""The bytes of one batch: the lines of a large session are not all kept in memory."""
+"""In bytes: the lines of a large session are not all kept in memory."""
 
 
 def next_batch(
     rest: Iterator[bytes], read_on: Callable[[], Iterator[bytes]]
 ) -> tuple[list[bytes], Iterator[bytes]]:
-    """Return the lines of the next batch, and what is left of them. `read_on` returns what follows `rest`."""
+    """The lines of the next batch, and what is left of them. `read_on` returns what follows `rest`."""
     lines, size = list[bytes](), 0
     for is_new in (False, True):
         rest = read_on() if is_new else rest
@@ -95,7 +92,7 @@ def next_batch(
 
 
 def timed_lines(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
-    """Yield the lines of a file with their times; a line without a time has that of the line before it."""
+    """A line without a time has that of the line before it."""
     at = ""
     for line in tail.lines():
         try:
@@ -109,8 +106,8 @@ def timed_lines(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
 
 
 def parsed(data: str | bytes) -> object:
-    """Return a JSON value; None if the data is not JSON, or is nested too deeply. Python's parser reads what
-    orjson rejects: half a surrogate pair, NaN, and bytes that are not UTF-8."""
+    """None if the data is not JSON, or is nested too deeply. Python's parser reads what orjson rejects: half
+    a surrogate pair, NaN, and bytes that are not UTF-8."""
     try:
         return orjson.loads(data)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
@@ -122,8 +119,8 @@ def parsed(data: str | bytes) -> object:
 
 
 def as_line(value: dict[str, object]) -> bytes | None:
-    """Return an object as a line with its line end; None if it is nested too deeply. Python's writer writes
-    what orjson rejects: more than 254 levels, half a surrogate pair, and integers of more than 64 bits."""
+    """With a line end; None if it is nested too deeply. Python's writer writes what orjson rejects: more than
+    254 levels, half a surrogate pair, and integers of more than 64 bits."""
     try:
         return orjson.dumps(value) + b"\n"
     except orjson.JSONEncodeError:

@@ -1,7 +1,6 @@
 """Reads an SQLite database of another program: chosen tables only, without a trace on disk and without delay.
-
-The file is foreign. It may be damaged, or made so that reading it takes memory or time without end: so only
-columns that are stored are read, a value and all values together are limited, and so is the time.
+The file may be damaged, or made so that reading it takes memory or time without end: only stored columns are
+read, a value and all values together are limited, and so is the time.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _BUSY_SECONDS = 0.05
 _MOST_SECONDS = 10.0
 """The longest time for which a database is open. A list of 10,000 sessions takes 0.1 s."""
 _STEPS = 100_000
-"""The time is checked after this number of instructions of SQLite, which take about 1 ms."""
+"""The time is checked after this number of instructions of SQLite, about 1 ms."""
 _MOST_VALUE_BYTES = 64 << 20
 _MORE_BYTES = 1 << 20
 _PAUSES = (0.0, 0.01, 0.04)
@@ -40,7 +39,6 @@ _SQLITE_OK, _SQLITE_DENY = 0, 1
 
 
 def log_of(path: Path) -> str:
-    """Return the path of a database's write-ahead log."""
     return f"{path}-wal"
 
 
@@ -51,24 +49,21 @@ class _State(NamedTuple):
     size: int
     changed_ns: int
     log_bytes: int | None
-    """The size of the write-ahead log; None if there is no such file."""
+    """None if there is no such file."""
     is_half_written: bool
     """Whether a transaction of the mode with a rollback journal is written in part."""
 
     @property
     def is_frozen(self) -> bool:
-        """Whether the database is read as a file that does not change, without a lock.
-
-        With a write-ahead log, a reader keeps no writer from writing. Without a log no program has such a
-        database open, and reading it would create the log. In the mode with a rollback journal, the lock of a
-        reader makes the agent's own writes fail: 4 of 580 did.
-        """
+        """Whether the database is read as a file that does not change, without a lock. With a write-ahead
+        log, a reader keeps no writer from writing. Without a log no program has such a database open, and
+        reading it would create the log. With a rollback journal, the lock of a reader makes the agent's own
+        writes fail: 4 of 580 did."""
         return self.mode != _WAL or self.log_bytes is None
 
 
 def queried(path: Path, tables: Collection[str], query: Callable[[sqlite3.Connection], _Result]) -> _Result:
-    """Return the result of a query, which is repeated twice if the database changes meanwhile. Only `tables`
-    can be read."""
+    """The query is repeated twice if the database changes meanwhile. Only `tables` can be read."""
     for pause in _PAUSES:
         time.sleep(pause)
         try:
@@ -107,9 +102,8 @@ def opened(path: Path, tables: Collection[str]) -> Iterator[sqlite3.Connection]:
 
 
 def stored_columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    """Return the columns of an ordinary table whose values are in the file; none for any other table. A
-    generated column can compute a gigabyte from nothing, a view can show another table, and a virtual table
-    runs a module of SQLite."""
+    """The columns of an ordinary table whose values are in the file. A generated column can compute a
+    gigabyte from nothing, a view can show another table, and a virtual table runs a module of SQLite."""
     found = connection.execute("SELECT type, sql FROM sqlite_master WHERE name = ?", (table,)).fetchall()
     if len(found) != 1 or found[0][0] != "table" or not f"{found[0][1]}".startswith("CREATE TABLE "):
         return frozenset()
@@ -147,7 +141,7 @@ def _check_unchanged(path: Path, before: _State) -> None:
 
 
 def _counted(most: int, path: Path) -> Callable[[object, tuple[Any, ...]], tuple[Any, ...]]:
-    """Return what passes rows until their values together are larger than a number of bytes."""
+    """Pass rows until their values together are larger than a number of bytes."""
     left = most
 
     def row(_cursor: object, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -161,7 +155,7 @@ def _counted(most: int, path: Path) -> Callable[[object, tuple[Any, ...]], tuple
 
 
 def _reader_of(tables: Collection[str]) -> Callable[..., int]:
-    """Return what allows to read some tables, and nothing else; a view or a trigger could read the others."""
+    """Allow to read some tables, and nothing else; a view or a trigger could read the others."""
 
     def is_allowed(action: int, first: str | None, second: str | None, *_: str | None) -> int:
         if action == _SQLITE_READ:

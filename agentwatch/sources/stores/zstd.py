@@ -10,20 +10,18 @@ from pathlib import Path
 from typing import Any
 
 MAGIC = b"\x28\xb5\x2f\xfd"
-"""The first bytes of a Zstandard frame."""
 _PIECE_BYTES = 1 << 20
-"""The size of the pieces that are decompressed. A session is never decompressed in memory as a whole."""
+"""A session is never decompressed in memory as a whole."""
 _LONGEST_LINE = 16 << 20
 """A longer line is returned in pieces. The reader of recordings reads only its beginning and its end."""
 _MOST_BYTES = 4 << 30
-"""The limit of the decompressed size: a small file may contain any amount of data."""
+"""Of the decompressed size: a small file may contain any amount of data."""
 _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 """Python 3.14 has the first. The others are packages; the extra `zstd` installs the last."""
 
 
 def compressed_at(path: Path, head: bytes) -> CompressedLines | None:
-    """Return the store for a compressed recording; None for any other file. `head` has the first bytes of the
-    file. Raise `OSError` if the file cannot be opened, or Python cannot decompress it."""
+    """None for any other file. Raise `OSError` if it cannot be opened, or Python cannot decompress it."""
     return CompressedLines(path) if head.startswith(MAGIC) else None
 
 
@@ -31,7 +29,7 @@ class CompressedLines:
     """The lines of a compressed recording. It does not grow: Codex decompresses one that it continues."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file. Raise `OSError` if the file cannot be opened, or Python cannot decompress it."""
+        """Raise `OSError` if the file cannot be opened, or Python cannot decompress it."""
         self._module = _zstandard()
         fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
         self._file = io.FileIO(fd)
@@ -42,7 +40,7 @@ class CompressedLines:
         self._is_over = False
 
     def new_lines(self) -> list[bytes]:
-        """Return the lines in the next piece of the recording; none at its end."""
+        """The lines in the next piece of the recording; none at its end."""
         while not self._is_over:
             piece = self._piece()
             if not piece:
@@ -59,11 +57,10 @@ class CompressedLines:
         return []
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def _piece(self) -> bytes:
-        """Return the next decompressed bytes; empty at the end, or if the file was cut off."""
+        """The next decompressed bytes; empty at the end, or if the file was cut off."""
         try:
             piece: bytes = self._stream.read(_PIECE_BYTES)
         except EOFError:
