@@ -57,7 +57,7 @@ class Act(NamedTuple):
     door: str
     """What the agent's vendor built: `claude --resume`, `codex queue`, `SIGINT`, `hook`."""
     receipt: str
-    """`sent`; `held` until the agent takes it; `elsewhere`: answered there first; `refused`; `expired`; `unknown`."""
+    """`sent`, `held` until the agent takes it, `elsewhere` if answered there, `refused`, `expired`, `unknown`."""
     why: str = ""
     """Why agentwatch has acted by itself; empty for an act of the user."""
     id: str = ""
@@ -141,7 +141,7 @@ def index_after(acts: Sequence[Act], last: Act | None) -> int:
 
 
 class SessionActs:
-    """The file is read again when it has changed. `own` is None without a recording. Creating it reads nothing."""
+    """The file is read again when it has changed, not at first. `own` is None without a recording."""
 
     def __init__(self, own: Path | None) -> None:
         self._own = own
@@ -156,7 +156,7 @@ class SessionActs:
         return cls(path if path is not None and os.path.lexists(SessionFiles(path).times) else None)
 
     def read(self, agent: str, session_id: str) -> Sequence[Act]:
-        """The same object without new ones. `agent` and `session_id`, a foreign text, may be empty at first."""
+        """The same object without new ones. `agent` and `session_id`, a foreign text, may be empty."""
         if self._own is None and not (agent and session_id):
             return ()
         if self._file[1] is None or self._file[0] != (agent, session_id):

@@ -73,7 +73,7 @@ class TimeColumns:
         return epochs_ms[index] if index >= 0 else None
 
     def around(self, epoch_ms: float) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """The last pair that is not later, and the first that is later, or None. The times must be in order."""
+        """The last pair that is not later, and the first that is; or None. The times must be in order."""
         newest = self._newest
         if not newest[1] or epoch_ms < newest[1][0]:
             number = bisect_right(self._first_times, epoch_ms)
