@@ -28,26 +28,23 @@ _KEYS = ("user", "password", "token")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """How to log in. What is secret does not appear in its `repr`."""
+    """What is secret does not appear in its `repr`."""
 
     user: str = ""
     password: str = field(default="", repr=False)
     token: str = field(default="", repr=False)
     creds: Path | None = None
-    """A `.creds` file of NATS, with a JWT and a seed."""
     ca: Path | None = None
-    """The certificates of an authority, in PEM; None for those of the system."""
+    """In PEM; None for those of the system."""
 
     @property
     def has_secret(self) -> bool:
-        """Whether there is something to log in with."""
         return bool(self.password or self.token or self.creds)
 
 
 def credentials(environ: Mapping[str, str], file: Path | None = None, ca: Path | None = None) -> Credentials:
-    """Return the credentials in a file, or else in the environment. `file` is None for the one that the
-    environment names. Raise `Fault` if the file cannot be read, others may read it, or it contains something
-    else."""
+    """Those in `file`, None for the one that the environment names, or else in the environment. Raise `Fault`
+    if the file cannot be read, others may read it, or it contains something else."""
     named = environ.get(f"{PREFIX}CREDENTIALS", "")
     given_ca = environ.get(f"{PREFIX}CA", "")
     ca = ca or (Path(given_ca) if given_ca else None)
@@ -58,7 +55,7 @@ def credentials(environ: Mapping[str, str], file: Path | None = None, ca: Path |
 
 
 def without_credentials(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without the variables of this module, for the agent that is started."""
+    """Without the variables of this module, for the agent that is started."""
     return {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
 
 

@@ -34,11 +34,11 @@ class Group:
         """One line for each plugin that failed, in the order in which they failed."""
 
     def names(self) -> list[str]:
-        """Return the names of the plugins, without loading them."""
+        """Without loading the plugins."""
         return list(self.points)
 
     def load(self, name: str) -> object | None:
-        """Return the object of a plugin; None if the name is unknown, or if the plugin cannot be imported."""
+        """None if the name is unknown, or if the plugin cannot be imported."""
         point = self.points.get(name)
         if point is None:
             return None
@@ -58,16 +58,15 @@ class Group:
             self.problems.append(self.words_of(name, words))
 
     def words_of(self, name: str, reason: str) -> str:
-        """Return the line about a plugin."""
         return f"{self._words} {name}: {reason}"
 
     def problem_of(self, name: str) -> str:
-        """Return why a plugin failed, in one line."""
+        """In one line."""
         found = (problem for problem in self.problems if problem.startswith(self.words_of(name, "")))
         return next(found, self.words_of(name, "failed"))
 
     def value_of(self, name: str) -> str:
-        """Return what the entry point of a plugin refers to: `tern_format:AGENT`."""
+        """What the entry point refers to: `tern_format:AGENT`."""
         return self.points[name].value
 
     @cached_property
@@ -87,7 +86,7 @@ class Group:
 
 
 def _is_named(group: str) -> bool:
-    """Return whether the metadata of a package may name a group. Packages in a zip file may name any."""
+    """Whether the metadata of a package may name a group. Packages in a zip file may name any."""
     wanted = f"[{group}]".encode()
     for place in sys.path:
         folder = Path(place or ".")
@@ -104,7 +103,7 @@ def _is_named(group: str) -> bool:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return an exception in one line. Its message is foreign, and making it may fail too."""
+    """In one line. The message of an exception is foreign, and making it may fail too."""
     try:
         words = str(error)[:_MOST_WORDS]
     except Exception:  # noqa: BLE001 - other people's code

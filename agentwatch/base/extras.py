@@ -41,7 +41,7 @@ def install_command(package: str) -> str:
 
 
 def _uv_receipt() -> list[dict[str, Any]] | None:
-    """Return the packages that `uv tool` was asked for, the tool first; None if it has not installed this."""
+    """The packages that `uv tool` was asked for, the tool first; None if it has not installed this."""
     try:
         with open(os.path.join(sys.prefix, "uv-receipt.toml"), "rb") as file:
             text = file.read(_MOST_BYTES).decode()
@@ -59,14 +59,14 @@ def _uv_receipt() -> list[dict[str, Any]] | None:
 
 
 def _given(receipt: list[dict[str, Any]], package: str) -> Iterator[str]:
-    """Yield the packages that were installed with the tool. `uv tool install` keeps only what it is given."""
+    """`uv tool install` keeps only what it is given: the packages that were installed with the tool."""
     for each in receipt[1:]:
         if package.partition(">=")[0] != each["name"]:
             yield _source([each])
 
 
 def _source(receipt: list[dict[str, Any]]) -> str:
-    """Return the first package as it was asked for: a folder, an address, or a name with its versions."""
+    """The first package as it was asked for: a folder, an address, or a name with its versions."""
     first = {name: value for name, value in receipt[0].items() if isinstance(value, str)}
     extras = receipt[0].get("extras")
     name = f"{first['name']}[{','.join(map(str, extras))}]" if isinstance(extras, list) else first["name"]

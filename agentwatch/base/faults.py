@@ -38,8 +38,6 @@ class Fault(Exception):
 
 
 class Signalled(BaseException):
-    """A signal asks the program to end."""
-
     def __init__(self, number: int) -> None:
         super().__init__(f"signal {number}")
         self.number = number
@@ -48,10 +46,8 @@ class Signalled(BaseException):
 @contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn every error that a file of another program causes while it is read into an OSError that names it.
-
-    A damaged file can make any library raise anything: `sqlite3` a UnicodeDecodeError for its own message.
-    One file must not end a list of all sessions: every exception is caught here, and its type is shown.
-    """
+    One file must not end a list of all sessions, and a damaged one can make any library raise anything:
+    `sqlite3` a UnicodeDecodeError for its own message."""
     try:
         yield
     except (OSError, Fault):
@@ -61,12 +57,10 @@ def reading(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def cannot_open(path: Path, error: OSError) -> Fault:
-    """Return the fault for an input that cannot be opened."""
     return Fault(f"cannot open {path}: {_reason(error)}", USAGE)
 
 
 def cannot_create(path: Path, error: OSError) -> Fault:
-    """Return the fault for a recording or log that cannot be created."""
     return Fault(f"cannot create {path}: {_reason(error)}", CANNOT_CREATE)
 
 

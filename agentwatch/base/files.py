@@ -10,26 +10,25 @@ from pathlib import Path, PurePath
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of saved sessions and of the list, which may not exist yet. It is AGENTWATCH_HOME, or
-    else the user's state folder."""
+    """That of saved sessions and of the list, which may not exist yet: AGENTWATCH_HOME, or the user's state
+    folder."""
     home = environ.get("AGENTWATCH_HOME")
     return Path(home) if home else _own_folder("XDG_STATE_HOME", "~/.local/state")
 
 
 def config_folder() -> Path:
-    """Return the folder of the settings, which may not exist."""
+    """It may not exist."""
     return _own_folder("XDG_CONFIG_HOME", "~/.config")
 
 
 def config_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the file of the settings, which may not exist: AGENTWATCH_CONFIG, or else the user's own."""
+    """It may not exist: AGENTWATCH_CONFIG, or else the user's own."""
     named = environ.get("AGENTWATCH_CONFIG")
     return Path(named) if named else config_folder() / "config.toml"
 
 
 def _own_folder(variable: str, default: str) -> Path:
-    """Return our folder in one of the XDG Base Directory Specification. The package platformdirs finds it
-    too, but imports lzma and the modules of temporary files: 8 ms."""
+    """One of the XDG Base Directory Specification. The package platformdirs imports lzma for it: 8 ms."""
     base = os.environ.get(variable, "")
     if not os.path.isabs(base):
         base = os.path.expanduser("~/Library/Application Support" if sys.platform == "darwin" else default)
@@ -37,7 +36,7 @@ def _own_folder(variable: str, default: str) -> Path:
 
 
 def write_all(fd: int, data: bytes | memoryview) -> None:
-    """Write all of `data`. Raise `OSError`, which is `BrokenPipeError` if nobody reads it any more."""
+    """Raise `OSError`, which is `BrokenPipeError` if nobody reads any more."""
     left = memoryview(data)
     while left:
         left = left[os.write(fd, left) :]
@@ -50,12 +49,12 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def resource(folder: str) -> Path:
-    """Return the path of a bundled folder: `styles`, `recordings` or `schemas`."""
+    """The path of a bundled folder: `styles`, `recordings` or `schemas`."""
     packaged = _PACKAGE / folder
     return packaged if packaged.is_dir() else _PACKAGE.parent / folder
 
 
 def stylesheets() -> list[str | PurePath]:
-    """Return the stylesheets of the screen, in the order in which they are read."""
+    """In the order in which they are read."""
     names = ("app", "lines", "calls", "workspace", "overlays", "home", "short")
     return [resource("styles") / f"{name}.tcss" for name in names]

@@ -1,7 +1,6 @@
-"""Tables of the fields of JSON objects: the rows of lists, and the cards of engines.
-
-A format is a table of fields, each with a name, a kind and a limit. The same table bounds the values that are
-written and those that are read: another program has written the latter, and may have written anything.
+"""Tables of the fields of JSON objects: the rows of lists, and the cards of engines. The same name, kind and
+limit of each field bounds what is written, and what is read, which another program may have filled with
+anything.
 """
 
 from __future__ import annotations
@@ -12,19 +11,16 @@ from typing import Any, NamedTuple
 
 
 class Field(NamedTuple):
-    """A field of a JSON object."""
-
     name: str
     kind: type[str | int | bool]
     limit: int = sys.maxsize
     """The most characters of a text, or the first integer that is too large."""
     empty: str | int | bool | None = None
-    """The value of an absent field, and of one that has another type or is out of range."""
+    """Also for a value that has another type or is out of range."""
     least: int = 0
-    """The smallest integer."""
 
     def bounded(self, value: object) -> Any:
-        """Return a value of the field; halves of surrogate pairs, which JSON does not have, become `?`."""
+        """Halves of surrogate pairs, which JSON does not have, become `?`."""
         _, kind, limit, empty, least = self
         if kind is str:
             text = value[:limit] if isinstance(value, str) else ""
@@ -35,8 +31,7 @@ class Field(NamedTuple):
 
 
 def values_of(fields: Iterable[Field], source: object, **others: object) -> dict[str, Any]:
-    """Return the bounded attributes of an object by the names of fields; `others` are not attributes of
-    it."""
+    """The attributes of an object, bounded, by the names of fields; `others` are not attributes of it."""
     return {
         (name := field.name): field.bounded(others[name] if name in others else getattr(source, name))
         for field in fields
@@ -44,5 +39,5 @@ def values_of(fields: Iterable[Field], source: object, **others: object) -> dict
 
 
 def values_in(fields: Iterable[Field], given: Mapping[str, object]) -> dict[str, Any]:
-    """Return the bounded values in a JSON object by the names of fields; others are ignored."""
+    """The values of a JSON object, bounded; others are ignored."""
     return {field.name: field.bounded(given.get(field.name)) for field in fields}

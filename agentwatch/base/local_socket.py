@@ -41,14 +41,14 @@ _MOST_PLACE = 60
 
 
 def reach(connection: _socket.socket, path: str) -> None:
-    """Connect to the socket at a path of any length; raise `OSError` if no process listens there."""
+    """Raise `OSError` if no process listens there."""
     _with_short_path(path, 0, connection.connect)
 
 
 def listen(listener: _socket.socket, path: str, most: int) -> None:
-    """Listen at a path of any length, where only this user may connect; a file that is there is replaced. The
-    socket is made under another name, so it listens as soon as it is at the path. At most `most` connections
-    may wait. Raise `OSError` if the socket or a folder with a short path cannot be made."""
+    """Listen where only this user may connect; a file that is there is replaced. The socket is made under
+    another name, so it listens as soon as it is at the path. Raise `OSError` if it or a folder with a short
+    path cannot be made."""
     folder = os.path.dirname(path) or "."
     name = f".{os.urandom(8).hex()}"
     made = f"{folder}/{name}"
@@ -63,9 +63,8 @@ def listen(listener: _socket.socket, path: str, most: int) -> None:
 
 
 def short_folder() -> str:
-    """Make a folder with a short path that only this user may use, in TMPDIR or /tmp. Nobody can guess its
-    name, and nobody else can move it. Raise `OSError` if the folder cannot be made, neither in TMPDIR nor in
-    /tmp."""
+    """Make a folder in TMPDIR or /tmp that only this user may use. Nobody can guess its name or move it.
+    Raise `OSError`."""
     for place in (os.environ.get("TMPDIR", ""), "/tmp"):  # noqa: S108 - the name in it cannot be guessed
         if not place.startswith("/") or len(os.fsencode(place)) > _MOST_PLACE:
             continue
@@ -81,7 +80,7 @@ def short_folder() -> str:
 
 
 def _with_short_path(path: str, more: int, use: Callable[[str], object]) -> None:
-    """Call a function with a path that has room for more bytes: with this one, or with a link to it."""
+    """With a path that has room for `more` bytes: this one, or a link to it."""
     if len(os.fsencode(path)) + more <= _MOST_PATH:
         use(path)
         return
@@ -97,13 +96,13 @@ def _with_short_path(path: str, more: int, use: Callable[[str], object]) -> None
 
 
 def _is_safe(place: os.stat_result) -> bool:
-    """Return whether nobody but root can move or replace what this user makes in a folder."""
+    """Whether nobody but root can move or replace what this user makes in a folder."""
     is_shared = place.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not place.st_mode & stat.S_ISVTX
     return place.st_uid in (0, os.geteuid()) and not is_shared
 
 
 def _remove(path: str, remove: Callable[[str], None]) -> None:
-    """Remove a file or folder, unless somebody else has."""
+    """Unless somebody else has."""
     try:  # noqa: SIM105 - contextlib takes longer to import than all that a hook needs
         remove(path)
     except OSError:
@@ -118,8 +117,8 @@ def require_private(folder: str) -> None:
 
 
 def connect(folder: str) -> _socket.socket:
-    """Return a connection to the open list, once the list has greeted. Raise `OSError` if no list is open, or
-    it hangs, is not one of this user, or has another version."""
+    """Connect once the list has greeted. Raise `OSError` if none is open, or it hangs, is another user's, or
+    has another version."""
     require_private(folder)
     connection = _socket.socket(_socket.AF_UNIX)
     try:
@@ -137,7 +136,7 @@ def connect(folder: str) -> _socket.socket:
 
 
 def peer_uid(connection: _socket.socket) -> int | None:
-    """Return the user at the other end of a socket; None if the system does not say it."""
+    """None if the system does not say it."""
     try:
         if hasattr(_socket, "SO_PEERCRED"):
             size = struct.calcsize("3i")
@@ -152,5 +151,4 @@ def peer_uid(connection: _socket.socket) -> int | None:
 
 
 def is_own_peer(connection: _socket.socket) -> bool:
-    """Return whether the process at the other end of a socket is one of this user."""
     return peer_uid(connection) == os.geteuid()

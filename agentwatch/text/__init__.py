@@ -1,6 +1,5 @@
-"""How a value is written, once: safe text, durations, times, counts, sizes, costs, signs and paths.
-
-Every room may import this one; it imports nothing of the package.
+"""How a value is written, once: safe text, durations, times, counts, sizes, costs, signs and paths. Every
+room may import this one.
 """
 
 UNKNOWN = "–"

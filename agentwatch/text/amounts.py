@@ -6,14 +6,14 @@ _LEAST = 0.000_05
 
 
 def plural(count: int, noun: str) -> str:
-    """Return a count with its noun in the singular or plural: `1 line`, `2 lines`, `3 matches`."""
+    """`1 line`, `2 lines`, `3 matches`."""
     if count == 1:
         return f"1 {noun}"
     return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def one_line(text: str, most: int = 4096) -> str:
-    """Return a text as one line of at most `most` characters: `ls -la ⏎ +1 line`."""
+    """At most `most` characters: `ls -la ⏎ +1 line`."""
     line, sign = first_line(text)
     return f"{line if len(line) + len(sign) <= most else f'{line[: most - len(sign) - 1]}…'}{sign}"
 
@@ -32,7 +32,7 @@ def first_line(text: str) -> tuple[str, str]:
 
 
 def short_count(count: int | None) -> str:
-    """Return a count in at most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
+    """At most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
     count = count or 0
     if count < 1000:
         return str(count)
@@ -46,15 +46,14 @@ def short_count(count: int | None) -> str:
 
 
 def line_counts(added: int | None, removed: int | None, minus: str = "-") -> str:
-    """Return the numbers of added and removed lines, `+3 -1`; empty if both are unknown. `minus` is the sign
-    of the removed lines: `MINUS` on the screen, `-` in the text format."""
+    """`+3 -1`; empty if both are unknown. `minus` is `MINUS` on the screen, `-` in the text format."""
     if added is None:
         return "" if removed is None else f"{minus}{removed}"
     return f"+{added}" if removed is None else f"+{added} {minus}{removed}"
 
 
 def byte_size(count: int) -> str:
-    """Return a number of bytes in a suitable decimal unit: `999 B`, `12.3 kB`, `4.0 GB`."""
+    """`999 B`, `12.3 kB`, `4.0 GB`."""
     if count < 1000:
         return f"{count} B"
     amount = float(count)
@@ -78,5 +77,5 @@ def dollars(cost: float) -> str:
 
 
 def about_dollars(cost: float) -> str:
-    """Return an estimated cost: `≈ $12.40`."""
+    """`≈ $12.40`."""
     return f"≈ {dollars(cost)}"

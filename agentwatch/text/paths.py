@@ -6,7 +6,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 
 def is_windows(path: str) -> bool:
-    """Return whether an absolute path is a Windows path: `C:\\src`, `C:/src`, `\\\\host\\share`."""
+    r"""`C:\src`, `C:/src`, `\\host\share`."""
     return path.startswith("\\\\") or (path[1:2] == ":" and path[2:3] in ("", "/", "\\"))
 
 
@@ -25,8 +25,8 @@ _LINKED = tuple(_PRIVATE + folder for folder in ("/tmp", "/var", "/etc"))  # noq
 
 
 def without_private(path: str) -> str:
-    """Return a macOS path without the folder `/private`, in which `/tmp`, `/var` and `/etc` are. These three
-    are links. In a capture, the cwd was `/private/tmp/x` and the paths began with `/tmp/x`."""
+    """Remove `/private` from a macOS path, where `/tmp`, `/var` and `/etc` are links into it. In a capture,
+    the cwd was `/private/tmp/x` and the paths began with `/tmp/x`."""
     if not path.startswith(_LINKED):
         return path
     rest = path.removeprefix(_PRIVATE)
@@ -34,10 +34,9 @@ def without_private(path: str) -> str:
 
 
 def relative_to(path: str, folder: str) -> str | None:
-    """Return a path relative to a folder, or None if it is not inside. The comparison is lexical: `..` is not
-    resolved. Case and the kind of slash are ignored if the folder is a Windows path. `/private/tmp` on macOS
-    is the same folder as `/tmp`. `folder` has no separator at its end. Return `.` for the folder itself, None
-    if the path is not inside or `folder` is empty."""
+    """Return `.` for the folder itself, None if the path is not inside, or `folder`, without a separator at
+    its end, is empty. The comparison is lexical: `..` is not resolved. Case and the kind of slash are ignored
+    for a Windows path, `/private` of macOS too."""
     if not folder:
         return None
     inside = _inside(path, folder)

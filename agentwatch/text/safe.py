@@ -53,7 +53,7 @@ _SHOWN_BY_NUMBER = frozenset(
 
 
 def _replacement(code: int) -> str | int:
-    """Return the replacement of a character: its own code point, another string, or an empty string."""
+    """Its own code point, another string, or an empty string."""
     char = chr(code)
     if code < 0x20:
         return {"\n": "\n", "\t": "    "}.get(char, chr(0x2400 + code))
@@ -75,19 +75,19 @@ def _replacement(code: int) -> str | int:
 
 
 def _exact_replacement(code: int) -> str | int:
-    """Return the replacement of a character where nothing is hidden."""
+    """Where nothing is hidden."""
     return f"<U+{code:04X}>" if chr(code) in _hidden() else _replacement(code)
 
 
 class _Replacements(dict[int, str | int]):
-    """The replacements of all characters seen so far. `str.translate` adds each new character."""
+    """Of all characters seen so far; `str.translate` adds each new one."""
 
     def __init__(self, replacement: Callable[[int], str | int]) -> None:
         super().__init__()
         self._replacement = replacement
         self._marks = ""
         self.too_many_marks: re.Pattern[str] | None = None
-        """Matches nine or more of the combining marks seen so far, in a row. Its group is the first eight."""
+        """Matches nine or more of the combining marks seen so far; the group is the first eight."""
 
     def __missing__(self, code: int) -> str | int:
         self[code] = replacement = self._replacement(code)
@@ -190,19 +190,19 @@ def exact_text(text: str) -> SafeText:
 
 
 def exact_line(text: str) -> SafeText:
-    """Return foreign text as one line of `exact_text`. A line end is shown as `␊`."""
+    """As `exact_text`, but a line end is shown as `␊`."""
     if text.isascii() and text.isprintable():
         return SafeText(text)
     return SafeText(exact_text(text).replace("\n", "␊"))
 
 
 def signs_in(text: SafeText) -> list[tuple[int, int]]:
-    """Return the beginning and the end of each sign that `exact_text` shows in place of characters."""
+    """The beginning and the end of each sign that `exact_text` shows in place of characters."""
     return [found.span() for found in _SIGN.finditer(text)]
 
 
 def _counted(run: re.Match[str]) -> str:
-    """Return a run of characters that cannot be seen with the number of those of one kind."""
+    """A run of characters that cannot be seen, with the number of those of one kind."""
     shown, kinds = "", _hidden()
     for kind, found in groupby(run[0], kinds.__getitem__):
         chars = "".join(found)
@@ -228,7 +228,6 @@ class Styled(str):
 
 
 def styled(*pieces: Piece) -> SafeText:
-    """Return pieces of safe text as one styled line."""
     line = Styled("".join([text for text, _ in pieces]))
     line.pieces = pieces
     return SafeText(line)
@@ -247,8 +246,8 @@ def columns(text: SafeText) -> int:
 
 
 def fitting(text: SafeText, start: int, width: int) -> int:
-    """Return the end index of the longest piece from `start` on that fits into `width` columns. The piece has
-    at least one character, even if the character is too wide."""
+    """The end index of the longest piece that fits into `width` columns; at least one character, even if it
+    is too wide."""
     if text.isascii():
         return min(start + max(width, 1), len(text))
     end = start
@@ -261,7 +260,7 @@ def fitting(text: SafeText, start: int, width: int) -> int:
 
 
 def wrapped(text: SafeText, width: int) -> list[SafeText]:
-    """Wrap a line of safe text into lines of at most `width` columns, at spaces where possible."""
+    """Into lines of at most `width` columns, at spaces where possible."""
     lines, start = [], 0
     while True:
         end = fitting(text, start, width)
@@ -304,9 +303,8 @@ def cut_inside(text: SafeText, limit: int) -> SafeText:
 
 
 def cut_middle(text: SafeText, limit: int) -> SafeText:
-    """Return a path of at most `limit` columns, shortened in the middle: `agentwatch/…/calls.py`. The file
-    name is kept, or its end if it is too long. The remaining width shows whole folders, most of them before
-    the file name."""
+    """Shorten a path in the middle: `agentwatch/…/calls.py`. The file name is kept, or its end, and then
+    whole folders, most of them before it."""
     if columns(text) <= limit:
         return text
     tail = _ending(text, limit - 1)
@@ -324,8 +322,7 @@ def cut_middle(text: SafeText, limit: int) -> SafeText:
 
 
 def fitted(text: SafeText, width: int, *, is_path: bool = False) -> SafeText:
-    """Return text cut or padded to exactly `width` columns. With `is_path`, the text is cut in the middle
-    instead of at its end."""
+    """Cut or pad to exactly `width` columns; with `is_path`, cut in the middle instead of at the end."""
     if width <= 0:
         return SafeText("")
     shown = cut_middle(text, width) if is_path else cut(text, width)
@@ -341,7 +338,7 @@ def _ending(text: SafeText, limit: int) -> SafeText:
 
 @cache
 def _hidden() -> dict[str, str]:
-    """Return what each character is that cannot be seen."""
+    """What each character is that cannot be seen."""
     found = ((kind, *span) for kind, spans in _HIDDEN.items() for span in spans)
     return {chr(code): kind for kind, first, last in found for code in range(first, last + 1)}
 
@@ -354,20 +351,19 @@ def _hidden_run() -> re.Pattern[str]:
 
 @cache
 def _emoji_joiner() -> re.Pattern[str]:
-    """Return a pattern for the joiner between emoji. It is compiled when first used, because compiling it
-    takes longer than loading the rest of this module."""
+    """The joiner between emoji. Compiling the pattern takes longer than loading the rest of this module."""
     return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
 
 
 @cache
 def _joiner() -> re.Pattern[str]:
-    """Return a pattern for a joiner or non-joiner between two letters that join; the first may have marks."""
+    """A joiner or non-joiner between two letters that join; the first may have marks."""
     return re.compile(f"(?<=[{_JOINING}])([\u200c\u200d])(?=[{_JOINING}])(?=\\w)")
 
 
 @lru_cache(1 << 14)
 def _char_columns(char: str) -> int:
-    """Return the width of a character. Marks, joiners and later parts of a Hangul syllable have width 0."""
+    """Marks, joiners and later parts of a Hangul syllable have width 0."""
     if unicodedata.category(char) in ("Mn", "Me", "Mc", "Cf") or "\u1160" <= char <= "\u11ff":
         return 0
     if "\ud7b0" <= char <= "\ud7ff":

@@ -22,7 +22,7 @@ which takes a seventh of the time.
 
 
 def safe_json(data: bytes) -> bytes:
-    """Return JSON with every character that could control a terminal or is invisible written as an escape."""
+    """Write every character that could control a terminal or is invisible as an escape."""
     return _DOUBTFUL.sub(_escaped, data)
 
 

@@ -16,18 +16,18 @@ SIGNS: Mapping[str, str] = {
     "returned": "↵",
     "unfinished": "◌",
 }
-"""The sign of the outcome of a call or of a run."""
+"""By the outcome of a call or of a run."""
 ASKS_SIGN = "!"
-"""The sign of what waits for the user: a session, or an open call of it."""
+"""Of what waits for the user: a session, or an open call of it."""
 MINUS = "−"
-"""The sign of removed lines on the screen; the text format has `-`."""
+"""Of removed lines on the screen; the text format has `-`."""
 PLAN_SIGNS: Mapping[str, str] = {
     "pending": "○",
     "in_progress": "◐",
     "completed": "✓",
     "cancelled": "✗",
 }
-"""The sign of the status of an entry of a to-do list."""
+"""By the status of an entry of a to-do list."""
 THOUGHT_SIGN = "~"
 MESSAGE_SIGN = "›"
 EIGHTHS = " ▏▎▍▌▋▊▉█"

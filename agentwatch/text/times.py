@@ -15,7 +15,7 @@ _YEAR_10000_MS = 253_402_300_800_000
 
 
 def local(epoch_ms: int | None) -> datetime | None:
-    """Return a local time; None if it is unknown or outside the years 1 to 9999."""
+    """None if it is unknown or outside the years 1 to 9999."""
     try:
         return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000)
     except (ValueError, OverflowError, OSError):
@@ -23,39 +23,39 @@ def local(epoch_ms: int | None) -> datetime | None:
 
 
 def time_of_day(epoch_ms: int | None, unknown: str = NO_TIME) -> str:
-    """Return a time of day, `14:03:07`."""
+    """`14:03:07`."""
     at = local(epoch_ms)
     return unknown if at is None else f"{at:%H:%M:%S}"
 
 
 def date_and_time(epoch_ms: int | None) -> str:
-    """Return a date and time, `2026-11-20 14:03:07`; `unknown` if it is unknown."""
+    """`2026-11-20 14:03:07`; `unknown` if it is unknown."""
     at = local(epoch_ms)
     return UNKNOWN if at is None else f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def date_and_minute(epoch_ms: int | None) -> str:
-    """Return a date and time without seconds, `2026-11-20 14:03`; `unknown` if it is unknown."""
+    """`2026-11-20 14:03`; `unknown` if it is unknown."""
     at = local(epoch_ms)
     return UNKNOWN if at is None else f"{at:%Y-%m-%d %H:%M}"
 
 
 def time_with_zone(epoch_ms: int | None) -> str:
-    """Return a date and time with its zone, `2026-11-20 14:03+01:00`; empty if it is unknown."""
+    """`2026-11-20 14:03+01:00`; empty if it is unknown."""
     at = _zoned(epoch_ms)
     return "" if at is None else at.isoformat(" ", "minutes")
 
 
 def zone_minutes(epoch_ms: int | None) -> int:
-    """Return by how many minutes local time is ahead of UTC at a time; 0 if the time is unknown."""
+    """By how many minutes local time is ahead of UTC; 0 if the time is unknown."""
     at = _zoned(epoch_ms)
     offset = None if at is None else at.utcoffset()
     return 0 if offset is None else round(offset.total_seconds() / 60)
 
 
 def day_or_time(epoch_ms: int, now_ms: int) -> str:
-    """Return when something was, in at most seven columns. That is `14:03` for a time of today, `12 Nov` for
-    one of this year or of the last half year, otherwise `2025-11`; `–` if it is unknown."""
+    """In at most seven columns: `14:03` for today, `12 Nov` for this year or the last half year, otherwise
+    `2025-11`; `–` if it is unknown."""
     then, now = local(epoch_ms), local(now_ms)
     if then is None or now is None:
         return NOT_KNOWN
@@ -66,7 +66,7 @@ def day_or_time(epoch_ms: int, now_ms: int) -> str:
 
 
 def coming(epoch_ms: int, now_ms: int) -> str:
-    """Return when something will be: `14:00` within 20 hours, `Mon 14:00` within 6 days, or `5 Dec 14:00`."""
+    """`14:00` within 20 hours, `Mon 14:00` within 6 days, or `5 Dec 14:00`."""
     then = local(epoch_ms)
     if then is None:
         return NOT_KNOWN
@@ -76,7 +76,7 @@ def coming(epoch_ms: int, now_ms: int) -> str:
 
 
 def day_words(epoch_ms: int, now_ms: int) -> str:
-    """Return the day of a time: `today`, `yesterday`, `Sat 21 Nov`, `21 Nov 2025`; empty if it is unknown."""
+    """`today`, `yesterday`, `Sat 21 Nov`, `21 Nov 2025`; empty if it is unknown."""
     then, now = local(epoch_ms), local(now_ms)
     if then is None or now is None:
         return ""
@@ -87,14 +87,14 @@ def day_words(epoch_ms: int, now_ms: int) -> str:
 
 
 def utc(epoch_ms: int | None) -> datetime | None:
-    """Return a time in UTC, to the second; None if it is unknown or outside the years 1970 to 9999."""
+    """To the second; None if it is unknown or outside the years 1970 to 9999."""
     if epoch_ms is None or not 0 <= epoch_ms < _YEAR_10000_MS:
         return None
     return datetime.fromtimestamp(epoch_ms // 1000, UTC)
 
 
 def utc_time(epoch_ms: int | None) -> str | None:
-    """Return a time in UTC, `2026-11-20T14:03:07Z`; None if it is unknown or outside 1970 to 9999."""
+    """`2026-11-20T14:03:07Z`; None if it is unknown or outside 1970 to 9999."""
     at = utc(epoch_ms)
     return None if at is None else f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
