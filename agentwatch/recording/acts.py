@@ -57,7 +57,7 @@ class Act(NamedTuple):
     door: str
     """What the agent's vendor built: `claude --resume`, `codex queue`, `SIGINT`, `hook`."""
     receipt: str
-    """`sent`, `held` until the agent takes it, `elsewhere`: answered there, `refused`, `expired`, `unknown`."""
+    """`sent`, `held` for the agent, `elsewhere` if answered there first, `refused`, `expired`, `unknown`."""
     why: str = ""
     """Why agentwatch has acted by itself; empty for an act of the user."""
     id: str = ""
