@@ -291,7 +291,7 @@ def _proof(basis: Basis, facts: Facts, status: SessionStatus, now_ms: int) -> Pr
         case Basis.QUESTION:
             until_ms = status.until_ms
             ends = f" It answers itself at {coming(until_ms, now_ms)}." if until_ms else ""
-            return facts.written(f"The question “{status.now}” has no answer.{ends}", digest.asked_ms)
+            return facts.written(f"The question “{status.now}” has no answer.{ends}", digest.question_ms)
         case Basis.CALL:
             if call is None:
                 return Proof("A call had no result when the state was decided.", facts.lines)

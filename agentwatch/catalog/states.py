@@ -262,9 +262,9 @@ def by_report(state: State, reported: StateReport, digest: Digest | None, now_ms
     if state is State.ASKS:
         question, asked_ms = _question(reported, digest)
         since_ms = asked_ms if since_ms is None else since_ms
-        until_ms = digest.asked_until_ms if digest is not None else None
+        until_ms = digest.question_until_ms if digest is not None else None
         asks = SessionStatus(State.ASKS, Ground.SAID, since_ms, question, since_ms, until_ms=until_ms)
-        is_written = digest is not None and bool(digest.asked)
+        is_written = digest is not None and bool(digest.question)
         return asks._replace(by=(Basis.REPORT, Basis.QUESTION) if is_written else (Basis.REPORT,))
     if digest is None:
         since_ms = reported.began_ms if since_ms is None else since_ms
@@ -308,8 +308,8 @@ def _question(reported: StateReport, digest: Digest | None) -> tuple[str, int | 
     """What a session asks that says so itself, and since when. Its line may come after its report."""
     if digest is None:
         return reported.about, None
-    if digest.asked:
-        return digest.asked, digest.asked_ms
+    if digest.question:
+        return digest.question, digest.question_ms
     agents = {call.parent_call for call in digest.open_calls.values()}
     calls = [call for call in digest.open_calls.values() if call.call_id not in agents]
     if reported.about == "permission":
@@ -317,9 +317,9 @@ def _question(reported: StateReport, digest: Digest | None) -> tuple[str, int | 
     else:
         calls = [call for call in calls if call.asks]
     if not calls:
-        return reported.about, digest.asked_ms
+        return reported.about, digest.question_ms
     more = f" or {len(calls) - 1} more" if calls[1:] else ""
-    return f"{asked_words(calls[0])}{more}", digest.asked_ms or calls[0].started_ms
+    return f"{asked_words(calls[0])}{more}", digest.question_ms or calls[0].started_ms
 
 
 def is_outdated(
@@ -491,8 +491,8 @@ def _live(
     *,
     has_subagent: bool,
 ) -> SessionStatus:
-    if digest.asked and not is_left_over(process, digest.asked_ms):
-        asked, asked_ms, until_ms = digest.asked, digest.asked_ms, digest.asked_until_ms
+    if digest.question and not is_left_over(process, digest.question_ms):
+        asked, asked_ms, until_ms = digest.question, digest.question_ms, digest.question_until_ms
         asks = SessionStatus(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, until_ms=until_ms)
         return asks._replace(by=(Basis.QUESTION,))
     calls = visible_calls(digest, known, process)

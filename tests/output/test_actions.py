@@ -145,7 +145,7 @@ def test_one_line_that_stands_for_many_says_so() -> None:
     digest, read = after(begun("c", target=command), asked), session(started("shell", command=command))
     [opened] = digest.open_calls.values()
     views: list[str] = [action(shown), shown_action(shown), shown_action(shown, "waits"), shown_target(shown)]
-    views += [question_words(asked), asked_words(opened), call_words(opened), digest.asked]
+    views += [question_words(asked), asked_words(opened), call_words(opened), digest.question]
     views.append(action(read.calls[0]))
     for view in views:
         with case(view):

@@ -230,7 +230,7 @@ def test_a_digest_is_in_the_state_of_the_session(events: list[Event]) -> None:
         digest.apply([each])
     retry, oldest = session.retry, session.questions.oldest
     assert [*digest.open_calls] == [call.call_id for call in session.open_calls.values()]
-    assert digest.asked == ("" if oldest is None else oldest.words)
+    assert digest.question == ("" if oldest is None else oldest.words)
     assert digest.retry == ("" if retry is None else "retry 2 of 10: overloaded")
     assert digest.course.last_error == session.last_error
     assert digest.course.awaits_prompt == (session.run.awaits_prompt and bool(session.runs))

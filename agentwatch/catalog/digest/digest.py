@@ -231,10 +231,10 @@ class Digest:
     turns: int = 0
     open_calls: dict[str, OpenCall] = field(default_factory=dict)
     """By call_id, the oldest first; at most 32."""
-    asked: str = ""
+    question: str = ""
     """What the agent has asked and nobody has answered: `shell npm ci`."""
-    asked_ms: int | None = None
-    asked_until_ms: int | None = None
+    question_ms: int | None = None
+    question_until_ms: int | None = None
     """When the agent answers by itself; None if it does not."""
     retry: str = ""
     """What the agent waits for: `retry 4 of 10: overloaded`."""
@@ -316,7 +316,7 @@ class Digest:
     @property
     def _is_with_model(self) -> bool:
         """It answers, or has not begun to."""
-        return self.turn is Turn.OPEN and not self.open_calls and not self.asked
+        return self.turn is Turn.OPEN and not self.open_calls and not self.question
 
 
 # Applies the events of runs and turns to a digest.
@@ -416,7 +416,7 @@ def _end_run(digest: Digest) -> None:
         digest.course.settle(call_id, has_ended=False)
     digest.open_calls.clear()
     digest.course.questions.clear()
-    digest.asked, digest.asked_ms, digest.asked_until_ms = "", None, None
+    digest.question, digest.question_ms, digest.question_until_ms = "", None, None
     digest.retry, digest.is_compacting = "", False
 
 
@@ -573,7 +573,8 @@ def _plan(digest: Digest, event: Plan, _at_ms: int | None) -> None:
 def _show_question(digest: Digest) -> None:
     oldest = next(iter(digest.course.questions.values()), None)
     oldest = oldest or Question("", None, None)
-    digest.asked, digest.asked_ms, digest.asked_until_ms = oldest.words, oldest.at_ms, oldest.until_ms
+    digest.question, digest.question_ms = oldest.words, oldest.at_ms
+    digest.question_until_ms = oldest.until_ms
 
 
 # Applies texts, retries, compactions and errors to a digest.

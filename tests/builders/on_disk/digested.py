@@ -67,7 +67,7 @@ def facts_of_session(session: Session) -> dict[str, object]:
         "prompt": (run.prompt or "").strip()[:240],
         "context": (contexts.context_used, contexts.context_size),
         "plan": len(session.plan),
-        "asked": "" if session.questions.oldest is None else session.questions.oldest.words,
+        "question": "" if session.questions.oldest is None else session.questions.oldest.words,
         "seen": session.last_seen_ms,
         "took": session.duration_ms,
     }
@@ -91,7 +91,7 @@ def facts_of_digest(digest: Digest) -> dict[str, object]:
         "prompt": digest.first_prompt,
         "context": (digest.context_used, digest.context_size),
         "plan": 0 if digest.todo is None else digest.todo[1],
-        "asked": digest.asked,
+        "question": digest.question,
         "seen": digest.seen_ms,
         "took": digest.duration_ms(),
     }

@@ -112,7 +112,7 @@ def test_a_gap_leaves_what_does_not_change() -> None:
     digest.skip()
     assert digest.uses == Uses(by_request=False)
     assert (digest.title, digest.cwd, digest.first_prompt) == ("T", "/w", "Go")
-    assert (digest.open_calls, digest.asked, digest.calls, digest.turn) == ({}, "", 0, Turn.NONE)
+    assert (digest.open_calls, digest.question, digest.calls, digest.turn) == ({}, "", 0, Turn.NONE)
     assert (digest.last_prompt, digest.last_text, digest.is_whole) == ("", "", False)
 
 
@@ -273,26 +273,26 @@ def test_calls_are_counted_once() -> None:
 def test_a_question_is_open_until_it_is_answered() -> None:
     """The oldest of at most eight is shown, with the time at which it was asked."""
     digest = after(Permission("shell", None, key="1", target="npm ci"), Permission("Edit", None, key="2"))
-    assert (digest.asked, digest.asked_ms) == ("shell npm ci", 1000)
+    assert (digest.question, digest.question_ms) == ("shell npm ci", 1000)
     digest.apply([Permission("shell", "approved", key="1")])
-    assert digest.asked == "Edit"
+    assert digest.question == "Edit"
     digest.apply([Permission("Edit", "denied", key="2")])
-    assert (digest.asked, digest.asked_ms) == ("", None)
+    assert (digest.question, digest.question_ms) == ("", None)
     # Not every answer is logged: a question ends with its call and with the turn.
     asked = Permission("Bash", None, key="1", call_id="c", at_ms=7)
-    assert after(started(), asked).asked_ms == 7
-    assert after(started(), asked, ended()).asked == ""
-    assert after(started(), asked, ended("other")).asked == "Bash"
-    assert after(asked, TurnEnded(Outcome.CANCELLED)).asked == ""
+    assert after(started(), asked).question_ms == 7
+    assert after(started(), asked, ended()).question == ""
+    assert after(started(), asked, ended("other")).question == "Bash"
+    assert after(asked, TurnEnded(Outcome.CANCELLED)).question == ""
     # Nobody has to answer an automatic question.
-    assert after(Permission("Bash", None, is_automatic=True)).asked == ""
+    assert after(Permission("Bash", None, is_automatic=True)).question == ""
     # A call that the agent may not run without permission is not a question.
     itself = Permission("AskUserQuestion", None, key="c", call_id="c")
     assert after(started(), itself).open_calls["c"].asks
     assert not after(started(), Permission("Bash", None, key="1", call_id="c")).open_calls["c"].asks
     assert not after(started(), Permission("Bash", None)).open_calls["c"].asks
     # The oldest are dropped.
-    assert after(*(Permission(f"q{n}", None) for n in range(10))).asked == "q2"
+    assert after(*(Permission(f"q{n}", None) for n in range(10))).question == "q2"
 
 
 def test_the_to_do_list_is_counted() -> None:
@@ -345,7 +345,7 @@ def test_the_facts_of_the_run_are_the_newest() -> None:
         *(Prompt("Go"), started(), Permission("Bash", None), Retry("x"), RunStarted("cursor", "2"))
     )
     assert (digest.turn, digest.outcome, digest.open_calls) == (Turn.NONE, None, {})
-    assert (digest.asked, digest.retry, digest.session_id) == ("", "", "2")
+    assert (digest.question, digest.retry, digest.session_id) == ("", "", "2")
     digest.apply([started()])
     assert digest.calls == 2
 

@@ -21,8 +21,8 @@ from tests.conftest import case
 
 NOW = (
     *("session_id", "model", "cwd", "branch", "permission_mode", "title", "is_users_title", "first_prompt"),
-    *("last_prompt", "last_text", "seen_ms", "began_ms", "turn", "turn_ms", "outcome", "reason", "asked"),
-    *("asked_ms", "retry", "is_compacting", "context_used", "open_calls", "doing", "is_one_liner"),
+    *("last_prompt", "last_text", "seen_ms", "began_ms", "turn", "turn_ms", "outcome", "reason", "question"),
+    *("question_ms", "retry", "is_compacting", "context_used", "open_calls", "doing", "is_one_liner"),
 )
 """The facts that do not depend on the lines that are left out."""
 

@@ -71,8 +71,8 @@ class Any:
             outcome=self.of([None, Outcome.SUCCEEDED, Outcome.FAILED, Outcome.CANCELLED]),
             calls=len(calls),
             open_calls={each.call_id: each for each in calls} if turn is not Turn.ENDED else {},
-            asked=self.of(["", "", "", "ls"]),
-            asked_ms=self.time(),
+            question=self.of(["", "", "", "ls"]),
+            question_ms=self.time(),
             retry=self.of(["", "retry 1"]),
             usual_pause_ms=self.of([None, 5, 10**6]),
             is_one_liner=self.of([False, False, True]),
@@ -121,7 +121,7 @@ def assert_it_claims_no_more(
     is_reported = says is not None and says.state is not None
     if known.state is State.ASKS and known.ground is Ground.SAID:
         is_logged = digest is not None and (
-            digest.asked or any(each.asks for each in digest.open_calls.values())
+            digest.question or any(each.asks for each in digest.open_calls.values())
         )
         assert is_reported or is_logged
     is_guess = runs is not None and runs.is_guess

@@ -56,7 +56,7 @@ def test_no_question_is_inferred_where_none_is_asked() -> None:
 def test_a_question_that_the_lines_show_is_certain() -> None:
     """Where each question is logged, the session asks or works, and nothing is inferred."""
     # Copilot writes each question before its answer: the session asks, and may ring.
-    digest = replace(working(call()), asked="shell npm ci", asked_ms=NOW_MS - 9)
+    digest = replace(working(call()), question="shell npm ci", question_ms=NOW_MS - 9)
     known = judged(digest, agent="copilot", says=reported(None, agent="copilot"), runs=CHILDLESS)
     assert known[:5] == (State.ASKS, Ground.SAID, NOW_MS - 9, "shell npm ci", NOW_MS - 9)
     # A form with questions waits for the user by its nature.
@@ -295,7 +295,7 @@ def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
     digest = working(call(ago_ms=2 * MINUTE_MS))
     assert judged(digest, runs=resumed).now == "thinking"
     assert judged(digest, runs=process(child_ago_ms=100)).now == "pytest -q"
-    asked = replace(working(), asked="bash ls", asked_ms=NOW_MS - 2 * MINUTE_MS)
+    asked = replace(working(), question="bash ls", question_ms=NOW_MS - 2 * MINUTE_MS)
     assert judged(asked, agent="copilot", runs=resumed).state is State.WORKING
     assert judged(asked, agent="copilot", runs=process()).state is State.ASKS
 

@@ -314,7 +314,7 @@ CASES = [
     ),
     live(
         "a question in the lines",
-        replace(working(call()), asked="shell npm ci", asked_ms=NOW_MS - 9),
+        replace(working(call()), question="shell npm ci", question_ms=NOW_MS - 9),
         [f"The question “shell npm ci” has no answer. [{FILE}]", RUNS],
         agent="copilot",
     ),
@@ -601,7 +601,7 @@ def test_a_limit_is_evidence_beside_the_failed_turn() -> None:
 def test_a_question_that_answers_itself_says_when() -> None:
     """The row shows the time that is left, whoever reports the question."""
     until_ms = NOW_MS + MINUTE_MS
-    digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=until_ms)
+    digest = replace(working(), question="Which port?", question_ms=NOW_MS, question_until_ms=until_ms)
     asked = (
         f"The question “Which port?” has no answer. It answers itself at {coming(until_ms, NOW_MS)}. [{FILE}]"
     )
@@ -627,7 +627,7 @@ def test_each_piece_of_evidence_has_its_time() -> None:
 
 def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
     """The lines of a recording may have old stamps; the clock of its process and of its state is ours."""
-    digest = replace(DONE, asked_ms=NOW_MS - 5_000)
+    digest = replace(DONE, question_ms=NOW_MS - 5_000)
     for basis, says, expected in (
         (Basis.TURN, None, NOW_MS - MINUTE_MS + 1_000),
         (Basis.QUESTION, None, NOW_MS - 4_000),

@@ -84,15 +84,16 @@ def test_a_reported_question_has_the_words_of_the_lines() -> None:
     digest = working(call(ToolKind.DELEGATE, "count"), call(target="ls", call_id="c2", agent="c1"))
     assert judged(digest, agent="claude", says=reported(State.ASKS, about="permission")).now == "Tool ls"
     # A logged question has more words than the registry; its time counts if the agent says none.
-    digest = replace(working(), asked="AskUserQuestion Which database?", asked_ms=NOW_MS - 9)
+    digest = replace(working(), question="AskUserQuestion Which database?", question_ms=NOW_MS - 9)
     says = reported(State.ASKS, about="question")._replace(since_ms=None)
     known = judged(digest, agent="claude", says=says)
     assert (known.now, known.since_ms) == ("AskUserQuestion Which database?", NOW_MS - 9)
     assert judged(None, agent="claude", says=says)[2:4] == (None, "question")
     # The agent reports that it asks; its line says when the question answers itself.
-    digest = replace(working(), asked="Which port?", asked_ms=NOW_MS, asked_until_ms=NOW_MS + MINUTE_MS)
+    until_ms = NOW_MS + MINUTE_MS
+    digest = replace(working(), question="Which port?", question_ms=NOW_MS, question_until_ms=until_ms)
     known = judged(digest, agent="claude", says=reported(State.ASKS, about="question"))
-    assert (known.state, known.now, known.until_ms) == (State.ASKS, "Which port?", NOW_MS + MINUTE_MS)
+    assert (known.state, known.now, known.until_ms) == (State.ASKS, "Which port?", until_ms)
     assert judged(None, agent="claude", says=reported(State.ASKS)).until_ms is None
 
 
