@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -209,6 +208,8 @@ def _wait(wakeup: Wakeup | None) -> None:
     if wakeup is None:
         time.sleep(POLL_SECONDS)
         return
+    import select  # half a millisecond, which printing a file need not pay
+
     poller = select.poll()
     poller.register(wakeup.fd, select.POLLIN)
     poller.poll(_LOOK_MS)
