@@ -184,9 +184,12 @@ def is_cut(fd: int) -> bool:
 
 
 def append_line(fd: int, line: bytes) -> None:
-    """After a line end if the last line lacks one."""
-    data = b"\n" + line if is_cut(fd) else line
-    if os.write(fd, data) < len(data):
+    """Append a line to an open file, after a line end if the last line lacks one. What a full disk leaves of
+    it is taken back: a line without its end could be read as one that was written."""
+    before, data = os.fstat(fd).st_size, b"\n" + line if is_cut(fd) else line
+    if (written := os.write(fd, data)) < len(data):
+        if os.fstat(fd).st_size == before + written:
+            os.ftruncate(fd, before)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
