@@ -26,6 +26,7 @@ _DONE = "done"
 ENDED = "its run process has ended, or was started before interrupt was switched on"
 OTHER = "its run process records another file"
 _NAME_CHARACTERS = 32
+_MOST_SOCKETS = 256
 
 
 def control_path(recording: Path) -> Path:
@@ -43,7 +44,8 @@ class Control:
         self._recording, self._answer = _identity(recording), answer
         self._path = path = control_path(recording)
         private_folder(path.parent)
-        if _is_served(path):
+        _forget_killed(path.parent)
+        if _is_served(path, _SECONDS):
             raise OSError(errno.EADDRINUSE, "another run records a file at the same path")
         self._socket = socket.socket(socket.AF_UNIX)
         try:
@@ -82,13 +84,24 @@ def _identity(path: Path) -> str:
     return f"{status.st_dev}:{status.st_ino}"
 
 
-def _is_served(path: Path) -> bool:
-    """Whether a process listens at a path, or may listen and is too busy to answer."""
+def _forget_killed(folder: Path) -> None:
+    """Remove sockets at which nobody listens any more: a run that was killed cannot. A run makes its socket
+    under another name, and moves it here once it listens."""
+    for path in [*folder.glob("*.sock")][:_MOST_SOCKETS]:
+        with suppress(OSError):
+            made = _identity(path)
+            is_socket = stat.S_ISSOCK(path.lstat().st_mode)
+            if is_socket and not _is_served(path, 0.0) and _identity(path) == made:
+                path.unlink()
+
+
+def _is_served(path: Path, seconds: float) -> bool:
+    """Return whether a process listens at a path, or may listen and is too busy to answer."""
     try:
         if not stat.S_ISSOCK(os.stat(path).st_mode):
             return False
         with socket.socket(socket.AF_UNIX) as peer:
-            peer.settimeout(_SECONDS)
+            peer.settimeout(seconds)
             reach(peer, os.fspath(path))
     except (FileNotFoundError, ConnectionRefusedError):
         return False

@@ -236,6 +236,26 @@ def test_sockets_of_others_are_not_trusted(home: Path, monkeypatch: pytest.Monke
     assert asked == ["stop"]
 
 
+def test_the_socket_of_a_killed_run_is_removed_at_the_next_start(home: Path) -> None:
+    """The sockets of runs that listen stay, and so does what is no socket."""
+    recordings = [home / f"{name}.ndjson" for name in ("killed", "runs", "next")]
+    home.mkdir(exist_ok=True)
+    for each in recordings:
+        each.touch()
+    runs = Control(recordings[1], str)
+    killed, folder = control_path(recordings[0]), control_path(recordings[0]).parent
+    with socket.socket(socket.AF_UNIX) as listener:
+        listen(listener, os.fspath(killed), 1)
+    (folder / "file.sock").touch()
+    (folder / "link.sock").symlink_to(killed)
+    started = Control(recordings[2], str)
+    kept = {control_path(each).name for each in recordings[1:]} | {"file.sock", "link.sock"}
+    assert {path.name for path in folder.iterdir()} == kept
+    assert ask(recordings[1], "") == ""
+    for each in (runs, started):
+        each.close()
+
+
 def test_a_run_process_that_was_killed_or_hangs_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A socket without a process, one that never answers and a silent client cost at most the time limit."""
     monkeypatch.setattr(control, "_SECONDS", 0.1)
