@@ -98,6 +98,10 @@ def _remove(hooks: Hooks, is_confirmed: bool) -> int:
     verb = "are" if is_confirmed else "would be"
     logs = f"The logs of the hooks {verb} deleted: {hooks.program.folder / hooks.agent.name}"
     more = [] if hooks.agent.answers else [logs]
+    if hooks.program.path.exists() and not hooks.is_program_shared():
+        more.append(
+            f"The program that they run {'is' if is_confirmed else 'would be'} deleted: {hooks.program.path}"
+        )
     if (code := _asked(changes, more, "Remove the hooks?", is_confirmed)) is not None:
         return code
     try:

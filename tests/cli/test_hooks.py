@@ -57,7 +57,8 @@ def test_a_hook_is_installed_reported_fired_and_removed(user: Path, home: Path) 
     )
     done = ran("hooks", "remove", "codex", "--yes")
     assert (done.returncode, done.stderr, file.read_text()) == (0, b"", FOREIGN)
-    assert files(home / "hooks") == {"agentwatch-hook"}
+    assert f"The program that they run is deleted: {home}/hooks/agentwatch-hook\n".encode() in done.stdout
+    assert (files(home / "hooks"), (home / "hooks").exists()) == (set(), False)
     done = ran("hooks", "remove", "codex")
     assert (done.returncode, done.stdout) == (0, b"no hooks of agentwatch are installed for Codex\n")
 

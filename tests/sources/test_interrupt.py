@@ -252,8 +252,8 @@ def test_the_socket_of_a_killed_run_is_removed_at_the_next_start(home: Path) -> 
     kept = {control_path(each).name for each in recordings[1:]} | {"file.sock", "link.sock"}
     assert {path.name for path in folder.iterdir()} == kept
     assert ask(recordings[1], "") == ""
-    for each in (runs, started):
-        each.close()
+    runs.close()
+    started.close()
 
 
 def test_a_run_process_that_was_killed_or_hangs_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from agentwatch.agents.program import HookedAgent
+from agentwatch.agents.registry import answered_agents, hooked_agents
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.files import config_file, state_folder, write_all
@@ -299,7 +300,8 @@ def _copies_of(path: Path) -> list[Path]:
         names = os.listdir(path.parent)
     except OSError:
         return []
-    found = [path.with_name(name) for name in names if name.startswith(f"{path.name}.2")]
+    dated = re.compile(rf"{re.escape(path.name)}\.\d{{8}}-\d{{6}}(-\d+)?", re.ASCII)
+    found = [path.with_name(name) for name in names if dated.fullmatch(name)]
     return sorted(found, reverse=True)[:_MOST_KEPT]
 
 
@@ -317,6 +319,8 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 _MOST_COPIES = 20
+_OURS: tuple[Mapping[str, Any], ...] = ({}, {"version": 1})
+"""What is left of a file that had nothing but our entries."""
 _T = TypeVar("_T")
 
 
@@ -336,6 +340,7 @@ class Hooks:
 
     def __init__(self, agent: HookedAgent, environ: Mapping[str, str], home: Path) -> None:
         self.agent = agent
+        self._environ, self._home = environ, home
         folder, settings = state_folder(environ) / "hooks", config_file(environ)
         self.program = Program(folder.absolute(), agent.answers, settings.absolute())
         self._folder = agent.folder(environ, home)
@@ -353,9 +358,9 @@ class Hooks:
         present = self._read(self.file)
         if present is None:
             return self._manifest(is_wanted=False)
-        left = self._without(present)
+        left, is_restored = self._without(present)
         manifest = [] if left else self._manifest(is_wanted=False)
-        return [*self._to(present, left), *manifest]
+        return [*self._to(present, left, is_ours=is_restored), *manifest]
 
     def install(self, changes: list[Change]) -> list[Path]:
         """Write the program, make the changes, and return the copies of the files. Raise `OSError`."""
@@ -363,12 +368,36 @@ class Hooks:
         return _made(changes)
 
     def remove(self, changes: list[Change]) -> list[Path]:
-        """Make the changes, delete the agent's logs, and return the copies of the files. Raise `OSError`."""
+        """Make the changes, and delete what is ours: the logs of the agent, the program if no other agent
+        runs it, and the copies of what the file is again. Return the copies of the files before. Raise
+        `OSError` if a file cannot be written, or has changed meanwhile."""
         copies = _made(changes)
         if self.agent.manifest:
             remove_empty(self.file.parent, self._folder)
+        present = self._read(self.file)
+        for copy in _copies_of(self.file) if present is not None else ():
+            with suppress(OSError):
+                if own_bytes(copy, MOST_BYTES) == present:
+                    copy.unlink()
         self.program.forget(self.agent.name)
+        if not self.is_program_shared():
+            self.program.path.unlink(missing_ok=True)
+            remove_empty(self.program.folder, self.program.folder.parent)
         return copies
+
+    def is_program_shared(self) -> bool:
+        """Return whether another agent runs the program, or may run it."""
+        others = (answered_agents() if self.agent.answers else hooked_agents()).values()
+        for other in others:
+            if other.name == self.agent.name:
+                continue
+            try:
+                status = Hooks(other, self._environ, self._home).status()
+            except Fault:
+                return True
+            if status.right + status.other:
+                return True
+        return False
 
     def status(self) -> Status:
         """Raise `Fault` if the file is not what the agent reads."""
@@ -398,28 +427,39 @@ class Hooks:
 
         return self._shaped(made).encode()
 
-    def _without(self, present: bytes) -> bytes | None:
-        """Return the file without our entries; exactly the file before if nothing else has changed since.
-        None if it is to be deleted."""
+    def _without(self, present: bytes) -> tuple[bytes | None, bool]:
+        """Return the file without our entries, None if it is to be deleted; and whether it was exactly so
+        before they were put in: then nothing else was changed since."""
+        if not self._count(present):
+            return present, False
         if present == self._with(None):
-            return None
+            return None, True
+        first: bytes | None = None
+        """The newest copy without our entries."""
         for copy in _copies_of(self.file)[:_MOST_COPIES]:
             try:
                 before = own_bytes(copy, MOST_BYTES)
-                if before is not None and not self._count(before) and self._with(before) == present:
-                    return before
+                if before is not None and not self._count(before):
+                    first = before if first is None else first
+                    if self._with(before) == present:
+                        return before, True
             except (OSError, Fault):
                 continue
         left = self._shaped(lambda: without_entries(_text(present), self.agent))
-        return None if self.agent.manifest and not json.loads(left).get("hooks") else left.encode()
+        document = json.loads(left)
+        if document.get(_HOOKS) == {} and (first is None or _HOOKS not in json.loads(first)):
+            left = removed(left, [_HOOKS])
+            del document[_HOOKS]
+        is_ours = self.agent.manifest is not None and not document.get(_HOOKS)
+        return None if is_ours or (first is None and document in _OURS) else left.encode(), False
 
-    def _to(self, present: bytes | None, wanted: bytes | None) -> list[Change]:
+    def _to(self, present: bytes | None, wanted: bytes | None, *, is_ours: bool = False) -> list[Change]:
         is_extension = self.agent.manifest is not None
         if is_extension and present is not None and not self._count(present):
             raise self._left_alone(self.file, "it is not from agentwatch")
         if present == wanted:
             return []
-        is_ours = wanted is None or (is_extension and present is None)
+        is_ours |= wanted is None or (is_extension and present is None)
         return [Change(self.file, present, wanted, is_ours=is_ours)]
 
     def _manifest(self, *, is_wanted: bool) -> list[Change]:

@@ -110,6 +110,36 @@ def test_a_file_of_our_own_is_created_and_removed_whole(user: Path) -> None:
             assert ([*folder.rglob("*")], hooks.status()[2:4]) == ([], (0, 0))
 
 
+def test_removing_leaves_nothing_of_ours(user: Path) -> None:
+    """The copies of what the file is again, an object that only we have needed, and the program that no other
+    agent runs are removed; what was there before stays, and so do other copies."""
+    hooks, other = hooks_of(user), hooks_of(user, GEMINI)
+    hooks.file.write_text('{"a": 1}')
+    users = hooks.file.with_name("hooks.json.2026")
+    users.write_text('{"a": 1}')
+    install(hooks)
+    install(other)
+    assert remove(hooks) == []
+    assert {path.name for path in hooks.file.parent.iterdir()} == {"hooks.json", "hooks.json.2026"}
+    assert hooks.program.is_installed
+    remove(other)
+    assert not hooks.program.folder.exists()
+    for before, after in (
+        ('{"a": 1}', {"a": 1, "late": 2}),
+        ('{"hooks": {}}', {"hooks": {}, "late": 2}),
+        (None, {"late": 2}),
+    ):
+        with case(before):
+            for path in hooks.file.parent.iterdir():
+                path.unlink()
+            if before is not None:
+                hooks.file.write_text(before)
+            install(hooks)
+            hooks.file.write_text(json.dumps({**json.loads(hooks.file.read_text()), "late": 2}))
+            remove(hooks)
+            assert json.loads(hooks.file.read_text()) == after
+
+
 def test_what_was_changed_meanwhile_stays(user: Path) -> None:
     """Only our entries are taken out; a foreign hook in our group stays, and empty arrays go."""
     hooks = hooks_of(user)
@@ -227,14 +257,19 @@ def test_copies_never_overwrite_each_other(user: Path) -> None:
     """Several changes in one second leave several copies; one that cannot be used is passed over."""
     hooks = hooks_of(user)
     hooks.file.write_text(FILES["spread"])
-    copies = [path for _ in range(5) for path in (*install(hooks), *remove(hooks))]
+    copies = []
+    for _ in range(5):
+        copies += install(hooks)
+        hooks.file.write_text(hooks.file.read_text().replace("mine.sh", "mine.sh -x"))
+        copies += remove(hooks)
     assert len(set(copies)) == 10
-    assert {path.read_text() for path in copies[::2]} == {FILES["spread"]}
+    assert copies[0].read_text() == FILES["spread"]
+    hooks.file.write_text(FILES["spread"])
     # It is a link, is not a file with hooks, or is not what was there before.
     install(hooks)
-    hooks.file.with_name("hooks.json.2999-a").symlink_to(hooks.file)
-    hooks.file.with_name("hooks.json.2999-b").write_text("{,}")
-    hooks.file.with_name("hooks.json.2999-c").write_text("{}")
+    hooks.file.with_name("hooks.json.29990101-000000").symlink_to(hooks.file)
+    hooks.file.with_name("hooks.json.29990101-000000-1").write_text("{,}")
+    hooks.file.with_name("hooks.json.29990101-000000-2").write_text("{}")
     remove(hooks)
     assert hooks.file.read_text() == FILES["spread"]
     # A log says for ever what was last so; those of other agents stay.
