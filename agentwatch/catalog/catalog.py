@@ -20,12 +20,19 @@ from agentwatch.agents.registry import session_folders
 from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
 from agentwatch.agents.state_report import Life, StateReport
 from agentwatch.catalog.joining import RECENT_MS, Joins, SessionJoin
+from agentwatch.catalog.local_session import (
+    LATER_MS,
+    NO_FILE,
+    LocalSession,
+    RowTable,
+    descendants,
+    without_file,
+)
 from agentwatch.catalog.places import Changes, Places, notes_of
 from agentwatch.catalog.processes import Processes
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.states import knowledge_of
-from agentwatch.catalog.tracked import LATER_MS, NO_FILE, RowTable, Tracked, descendants, without_file
 from agentwatch.recording.acts import acts_names
 from agentwatch.sources.proc import Proc
 from agentwatch.text.safe import SafeText, safe_line
@@ -116,7 +123,7 @@ class Machine:
         folders = session_folders(environ, home) if home == Path.home() else []
         self._joins = Joins(Processes(proc=self._proc), self._registries, folders)
         self._schedule = Schedule(clock)
-        self._sessions: dict[Key, Tracked] = {}
+        self._sessions: dict[Key, LocalSession] = {}
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
         self._recent: set[Key] = set()
         self._unread: dict[Key, None] = {}
@@ -160,7 +167,7 @@ class Machine:
             self._schedule.hurry("processes")
             self.settle(now_ms())
 
-    def session_at(self, path: Path) -> Tracked | None:
+    def session_at(self, path: Path) -> LocalSession | None:
         """The session of a file, also by another name of it, or of a path in a store; its lines are read."""
         try:
             inode = os.stat(path).st_ino
@@ -173,7 +180,7 @@ class Machine:
                 return self.session(found.key)
         return None
 
-    def session(self, key: Key) -> Tracked | None:
+    def session(self, key: Key) -> LocalSession | None:
         """The session of a key, whose lines are read; None if it is not here."""
         session = self._sessions.get(key)
         if session is not None and not session.is_read:
@@ -184,7 +191,7 @@ class Machine:
         """The session that a recording of our own is of; None for any other session."""
         return self._table.twins.session_of(key)
 
-    def holders(self, key: Key) -> list[Tracked]:
+    def holders(self, key: Key) -> list[LocalSession]:
         """The session and our recordings of it whose process runs, or may run. A process that is joined to
         another session by a guess alone may have this one open."""
         keys = (key, *self._table.twins.recordings_of(key))
@@ -357,7 +364,7 @@ class Machine:
             session = self._sessions.get(key)
             if session is None:
                 is_recording_new = is_recording_new or each.agent == OWN
-                session = self._sessions[key] = Tracked(each)
+                session = self._sessions[key] = LocalSession(each)
                 session.reported = self._registries.reported.get(key)
                 if each.parent is not None:
                     self._subagents[each.agent, each.parent].add(key)
@@ -403,7 +410,7 @@ class Machine:
             if self._clock() >= until:
                 return
 
-    def _read_lines(self, session: Tracked, now_ms: int) -> None:
+    def _read_lines(self, session: LocalSession, now_ms: int) -> None:
         found = session.found
         is_brief = not session.is_live and now_ms - session.seen_ms >= RECENT_MS
         identity = self._identity(found, is_brief=is_brief)
@@ -461,7 +468,7 @@ class Machine:
             (self._unread if is_wanted else self._unwanted)[key] = None
             (self._unwanted if is_wanted else self._unread).pop(key, None)
 
-    def _is_wanted(self, session: Tracked, now_ms: int) -> bool:
+    def _is_wanted(self, session: LocalSession, now_ms: int) -> bool:
         found = session.found
         if found.parent is not None:
             if (found.agent, found.parent) in self._live:
@@ -476,9 +483,9 @@ class Machine:
             return session.is_live
         return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
 
-    def _above(self, session: Tracked) -> list[Tracked]:
+    def _above(self, session: LocalSession) -> list[LocalSession]:
         """The session whose subagent a session is, and those above it."""
-        found: list[Tracked] = []
+        found: list[LocalSession] = []
         while (parent := session.found.parent) is not None:
             above = self._sessions.get((session.found.agent, parent))
             if above is None or above in found:
@@ -487,7 +494,7 @@ class Machine:
             session = above
         return found
 
-    def _is_in_time(self, session: Tracked) -> bool:
+    def _is_in_time(self, session: LocalSession) -> bool:
         """Whether a session may have a line since the limit, or its lines may decide about others. No line is
         newer than the last change of its file, apart from another clock. A recording of our own shows the
         title of its session, and a process that continues the newest one needs all folders."""
@@ -519,7 +526,7 @@ class Machine:
         for key in self._starting - starting.keys():
             self._forget(key)
         for key in starting.keys() - self._starting:
-            session = self._sessions[key] = Tracked(without_file(key, starting[key]))
+            session = self._sessions[key] = LocalSession(without_file(key, starting[key]))
             session.reported, session.is_read = starting[key], True
         self._starting = starting.keys()
 

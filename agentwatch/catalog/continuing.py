@@ -22,8 +22,8 @@ from agentwatch.agents.state_report import Life
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
 from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.local_session import NO_FILE, LocalSession
 from agentwatch.catalog.session_status import Process
-from agentwatch.catalog.tracked import NO_FILE, Tracked
 from agentwatch.recording.acts import acts_file
 from agentwatch.recording.head_tail import lines_between
 from agentwatch.recording.saved import open_saved
@@ -207,7 +207,7 @@ def _fields(line: bytes) -> Mapping[str, object] | None:
     return found if isinstance(found, dict) else {}
 
 
-def _of_file(path: Path) -> Tracked:
+def _of_file(path: Path) -> LocalSession:
     """It is in no folder of an agent, and read as a recording of ours."""
     try:
         status = os.stat(path)
@@ -215,12 +215,13 @@ def _of_file(path: Path) -> Tracked:
         raise cannot_open(path, error) from None
     except ValueError:  # a NUL
         raise Fault(f"cannot open {path}: not a path", USAGE) from None
-    session = Tracked(SessionEntry(OWN, path.stem, path, status.st_size, status.st_mtime_ns, status.st_ino))
+    found = SessionEntry(OWN, path.stem, path, status.st_size, status.st_mtime_ns, status.st_ino)
+    session = LocalSession(found)
     session.read(is_brief=True)
     return session
 
 
-def _holder(session: Tracked) -> Holder:
+def _holder(session: LocalSession) -> Holder:
     process, reported = session.process, session.reported
     if process is None and reported is not None and reported.pid is not None:
         agent = session.found.agent

@@ -39,7 +39,7 @@ from agentwatch.text.durations import running_clock
 from agentwatch.text.times import coming
 
 if TYPE_CHECKING:
-    from agentwatch.catalog.tracked import Tracked
+    from agentwatch.catalog.local_session import LocalSession
 
 
 _MOST_PIDS = 4
@@ -417,8 +417,8 @@ def _missing(facts: Facts, status: SessionStatus) -> Iterator[str]:
 
 
 def facts_of(
-    session: Tracked,
-    subagent: Tracked | None,
+    session: LocalSession,
+    subagent: LocalSession | None,
     processes: Mapping[int, Process] | None,
     environ: Mapping[str, str],
     home: Path,

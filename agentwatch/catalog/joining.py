@@ -18,10 +18,10 @@ from pathlib import Path
 from agentwatch.agents.registry import SessionFolder
 from agentwatch.agents.session_entry import OWN, Key, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
+from agentwatch.catalog.local_session import LocalSession
 from agentwatch.catalog.processes import Processes, look_of, session_in, started_ms
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.session_status import Process
-from agentwatch.catalog.tracked import Tracked
 
 
 class Candidates:
@@ -352,7 +352,7 @@ class Joins:
         self.is_due = True
         self._processes = processes
         self._registries = registries
-        self._sessions: dict[Key, Tracked] = {}
+        self._sessions: dict[Key, LocalSession] = {}
         self._subagents: set[Key] = set()
         """The subagents, whose locks name no session of their own."""
         self._identities: dict[int, tuple[object, ...]] = {}
@@ -367,7 +367,7 @@ class Joins:
         """By their id; None if they are not known."""
         return self._processes.agents if self._processes.is_known else None
 
-    def add(self, key: Key, session: Tracked, now_ms: int) -> None:
+    def add(self, key: Key, session: LocalSession, now_ms: int) -> None:
         """A session that cannot run has ended. A subagent has the process of its session."""
         if session.found.parent is not None:
             self._subagents.add(key)
@@ -397,7 +397,7 @@ class Joins:
         """Whether a process continues the newest session of its folder, whichever that is."""
         return self._least.get(agent) == 0
 
-    def depends_on_folder(self, session: Tracked) -> bool:
+    def depends_on_folder(self, session: LocalSession) -> bool:
         """Whether a process may be joined by the session's folder."""
         if session.life is not Life.DEAD:
             return True
@@ -444,5 +444,5 @@ class Joins:
         folders = (folder for name, folder in self._folders if name == agent)
         return any(folder.is_dir() or folder.parent.is_dir() for folder in folders)
 
-    def _may_run(self, session: Tracked, now_ms: int) -> bool:
+    def _may_run(self, session: LocalSession, now_ms: int) -> bool:
         return now_ms - session.seen_ms < RECENT_MS or session.reported is not None or session.is_live

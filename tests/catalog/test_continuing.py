@@ -23,8 +23,8 @@ from agentwatch.catalog.continuing import (
     planned,
     session_to_continue,
 )
+from agentwatch.catalog.local_session import NO_FILE
 from agentwatch.catalog.session_status import Process
-from agentwatch.catalog.tracked import NO_FILE
 from agentwatch.sources.proc import Proc
 from tests.builders.continued import ID, THREAD, claude_session, codex_session
 from tests.builders.lines import init, result

@@ -13,7 +13,7 @@ from agentwatch.agents.session_entry import OWN
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest import reading as digest_reading
 from agentwatch.catalog.digest.digest import Digest
-from agentwatch.catalog.tracked import Tracked, without_file
+from agentwatch.catalog.local_session import LocalSession, without_file
 from agentwatch.feed.feed import Feed
 from agentwatch.output.compare.comparison import side_of
 from agentwatch.session.events import LineTime, Outcome, Prompt, TurnEnded
@@ -21,13 +21,13 @@ from tests.builders.on_disk.digested import found
 from tests.conftest import RECORDINGS, case
 
 
-def in_the_list(path: Path) -> Tracked:
+def in_the_list(path: Path) -> LocalSession:
     """Return a recording of our own whose agent has ended."""
-    tracked = Tracked(found(path, OWN))
-    tracked.join(Life.DEAD, None)
-    tracked.read()
-    tracked.status = tracked.judged(0)
-    return tracked
+    session = LocalSession(found(path, OWN))
+    session.join(Life.DEAD, None)
+    session.read()
+    session.status = session.judged(0)
+    return session
 
 
 def test_the_list_has_the_duration_of_the_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,19 +71,19 @@ def test_the_clock_of_a_session_that_runs_is_that_of_the_header(tmp_path: Path) 
     path.write_bytes((RECORDINGS / "unfinished.ndjson").read_bytes())
     path.with_suffix(".times").write_text(f"0 {first_ms}\n300 {first_ms + 9_000}\n")
     os.utime(path, ns=(0, (first_ms + 9_000) * 10**6))
-    tracked = Tracked(found(path, OWN))
-    tracked.reported = StateReport(OWN, "stem", Life.LIVE, began_ms=first_ms - 2_000)
-    tracked.join(Life.LIVE, None)
-    tracked.read()
-    status = tracked.judged(first_ms + 10_000)
+    session = LocalSession(found(path, OWN))
+    session.reported = StateReport(OWN, "stem", Life.LIVE, began_ms=first_ms - 2_000)
+    session.join(Life.LIVE, None)
+    session.read()
+    status = session.judged(first_ms + 10_000)
     assert (status.state, status.since_ms) == (State.WORKING, first_ms)
 
 
 def test_a_recording_that_is_named_before_its_file_is_found_has_a_state() -> None:
     """A run process names its recording at once; without the file nothing is known about its times."""
     reported = StateReport(OWN, "stem", Life.LIVE, pid=1, began_ms=1_795_000_000_000)
-    tracked = Tracked(without_file((OWN, "stem"), reported))
-    tracked.reported = reported
-    tracked.join(Life.LIVE, None)
-    assert tracked.judged(1_795_000_001_000).state is State.STARTING
-    assert not tracked.read_acts(frozenset())
+    session = LocalSession(without_file((OWN, "stem"), reported))
+    session.reported = reported
+    session.join(Life.LIVE, None)
+    assert session.judged(1_795_000_001_000).state is State.STARTING
+    assert not session.read_acts(frozenset())

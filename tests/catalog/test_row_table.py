@@ -11,8 +11,8 @@ from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog import repository
 from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.digest.reading import Tail
+from agentwatch.catalog.local_session import LocalSession, RowTable, without_file
 from agentwatch.catalog.row import changed_rows
-from agentwatch.catalog.tracked import RowTable, Tracked, without_file
 from agentwatch.session.limits import KnownLimits, Reported
 from tests.builders.on_disk.transcript import user
 from tests.conftest import case
@@ -35,7 +35,7 @@ def test_the_branch_of_a_folder_is_read_once_for_all_its_sessions(
     monkeypatch.setattr(repository, "first_bytes", first_bytes)
     metadata = Metadata(cwd=str(tmp_path))
     founds = [SessionEntry("claude", f"{number}", tmp_path, 0, 0, metadata=metadata) for number in range(20)]
-    table = RowTable({found.key: Tracked(found) for found in founds}, {})
+    table = RowTable({found.key: LocalSession(found) for found in founds}, {})
     for times, branch in enumerate(("main", "fix"), 1):
         head.write_text(f"ref: refs/heads/{branch}\n")
         table.judge({found.key for found in founds}, set(), NOW_MS)
@@ -49,7 +49,7 @@ def test_a_recording_that_is_reported_before_it_is_found_has_a_row() -> None:
         OWN, "20261128-120000-123abcdef", Life.LIVE, 1, state=State.WORKING, began_ms=NOW_MS
     )
     key = OWN, reported.session_id
-    session = Tracked(without_file(key, reported))
+    session = LocalSession(without_file(key, reported))
     session.reported = reported
     session.join(Life.LIVE, None)
     table = RowTable({key: session}, {})
@@ -68,7 +68,7 @@ def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
             given: list[dict[str, str]] = [{"gitBranch": each} for each in branches] or [{}]
             lines = [user("Go", f"{n}", cwd=str(tmp_path), **each) for n, each in enumerate(given)]
             file.write_text("".join(json.dumps(each) + "\n" for each in lines))
-            session = Tracked(SessionEntry(*key, file, file.stat().st_size, 0))
+            session = LocalSession(SessionEntry(*key, file, file.stat().st_size, 0))
             session.read()
             table = RowTable({key: session}, {})
             table.judge({key}, set(), NOW_MS)
@@ -79,7 +79,8 @@ def test_a_session_without_a_branch_shows_none(tmp_path: Path) -> None:
 def test_only_rows_that_differ_are_replaced(tmp_path: Path) -> None:
     """A row that stays equal stays the same object, so that the list takes only those that differ."""
     sessions = {
-        each.key: Tracked(each) for each in (SessionEntry("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
+        each.key: LocalSession(each)
+        for each in (SessionEntry("claude", f"{n}", tmp_path, 0, 0) for n in range(5))
     }
     table = RowTable(sessions, {})
     table.judge(sessions.keys(), set(), NOW_MS)
@@ -112,7 +113,7 @@ def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path:
     for name in ("a", "b"):
         (tmp_path / name / ".git").mkdir(parents=True)
         (tmp_path / name / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-        each = Tracked(
+        each = LocalSession(
             SessionEntry("claude", name, tmp_path, 0, 0, metadata=Metadata(cwd=str(tmp_path / name)))
         )
         each.life = Life.LIVE
@@ -135,10 +136,10 @@ def test_only_the_sessions_of_a_folder_whose_branch_changed_have_moved(tmp_path:
 
 def test_a_recording_has_the_title_of_the_same_session(tmp_path: Path) -> None:
     """A stream may lack the prompt: the row of a recording shows that of the agent's own file."""
-    own = Tracked(SessionEntry("agentwatch", "stem", tmp_path, 0, 0))
+    own = LocalSession(SessionEntry("agentwatch", "stem", tmp_path, 0, 0))
     own.tail = Tail(own.found)
     own.tail.digest = Digest(agent="codex", session_id="c1")
-    agents = Tracked(SessionEntry("codex", "c1", tmp_path, 0, 0))
+    agents = LocalSession(SessionEntry("codex", "c1", tmp_path, 0, 0))
     sessions = {each.found.key: each for each in (own, agents)}
     table = RowTable(sessions, {})
     table.twins.note(own.found.key, own)

@@ -19,10 +19,10 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.digest.digest import Turn
+from agentwatch.catalog.local_session import LocalSession, row_of
 from agentwatch.catalog.reports import said_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.tracked import Tracked, row_of
 from agentwatch.recording.write_lock import MOST_BYTES
 from agentwatch.remote.card import FROM_ROW, Card, encode
 from agentwatch.remote.chunk import (
@@ -148,7 +148,7 @@ class CardWriter:
         self._recorded = recorded
         self._host = os.uname().nodename
         self._repositories = Repositories()
-        self._tracked = Tracked(self._found())
+        self._session = LocalSession(self._found())
         self._judged_at = float("-inf")
         self._judged_for: tuple[object, ...] = ()
         self._written = b""
@@ -183,21 +183,21 @@ class CardWriter:
         self._not_before = self._judged_at = float("-inf")
 
     def _card(self, problem: str, ended: Ended | None) -> Card:
-        recorded, tracked = self._recorded, self._tracked
+        recorded, session = self._recorded, self._session
         process = recorded.process()
         is_live = not recorded.has_ended
-        tracked.found = self._found()
-        tracked.reported = None
+        session.found = self._found()
+        session.reported = None
         if is_live:
             stem = recorded.path.stem
-            tracked.reported = (
+            session.reported = (
                 StateReport(OWN, stem, Life.LIVE) if process is None else said_of(stem, process)
             )
-        tracked.join(Life.LIVE if is_live else Life.DEAD, None)
-        tracked.read()
-        tracked.status = tracked.judged(now_ms())
-        row = row_of(tracked, self._repositories.of(tracked.cwd))
-        digest = tracked.digest
+        session.join(Life.LIVE if is_live else Life.DEAD, None)
+        session.read()
+        session.status = session.judged(now_ms())
+        row = row_of(session, self._repositories.of(session.cwd))
+        digest = session.digest
         return Card(
             **{name: getattr(row, name) for name in FROM_ROW},
             host=self._host,
@@ -220,7 +220,7 @@ class CardWriter:
         )
 
     def _outcome(self) -> str:
-        digest = self._tracked.digest
+        digest = self._session.digest
         if digest is None or digest.turn is not Turn.ENDED or digest.outcome is None:
             return "unfinished"
         return digest.outcome

@@ -17,9 +17,9 @@ from agentwatch.catalog.digest.digest import Turn
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.evidence import facts_of
 from agentwatch.catalog.index_rows import TABLES, rows_of
+from agentwatch.catalog.local_session import LocalSession
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.session_status import Ground
-from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome
 from agentwatch.sources.stores import zstd
 from tests.builders.captures import OWN
@@ -139,7 +139,7 @@ def test_a_session_of_which_nothing_is_read_is_unknown(
     path = tmp_path / "rollout.jsonl.zst"
     path.write_bytes(zstd.MAGIC + b"lines")
     monkeypatch.setattr(zstd, "_MODULES", ("no_such_module",))
-    session = Tracked(found(path, "codex", Reach.STORE))
+    session = LocalSession(found(path, "codex", Reach.STORE))
     session.read()
     status = session.judged(now_ms())
     assert (status.state, status.ground) == (State.UNKNOWN, Ground.UNKNOWN)

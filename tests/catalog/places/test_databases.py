@@ -13,7 +13,7 @@ from agentwatch.agents import databases
 from agentwatch.agents.opencode.store import database_at
 from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.catalog import places as places_module
-from agentwatch.catalog.tracked import Tracked
+from agentwatch.catalog.local_session import LocalSession
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import all_found, found_in, let_age, places_of, put
 from tests.conftest import case
@@ -156,7 +156,7 @@ def test_a_session_of_opencode_2_is_listed_with_what_is_known(machine: FakeMachi
         "ses_new": (Reach.LISTED, "this version does not read opencode 2.0.8"),
     }
     new = next(each for each in found if each.id == "ses_new")
-    assert (new.metadata.cwd, Tracked(new).judged(0).now) == ("/w", new.metadata.problem)
+    assert (new.metadata.cwd, LocalSession(new).judged(0).now) == ("/w", new.metadata.problem)
     needed = ("parent_id", "directory", "version", "time_created")
     change(database(machine), *(f"ALTER TABLE session ADD COLUMN {name}" for name in needed))
     for table, columns in (("message", "data"), ("part", "message_id, data")):

@@ -7,8 +7,8 @@ from typing import Any
 from agentwatch.agents.session_entry import NO_METADATA, OWN, Key, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.joining import processes_without_session, session_joins
+from agentwatch.catalog.local_session import LocalSession, without_file
 from agentwatch.catalog.session_status import Process
-from agentwatch.catalog.tracked import Tracked, without_file
 from tests.conftest import case
 
 BEGAN = 1_770_000_000_000
@@ -380,7 +380,7 @@ def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> 
     for others, cwd in (([], "/a"), ([process(2, "codex", "/a")], "/a"), ([process(2, "codex", "/b")], "")):
         with case(others):
             running = {each.pid: each for each in (DAEMON, window, *others)}
-            session = Tracked(without_file(key, loaded))
+            session = LocalSession(without_file(key, loaded))
             session.reported = loaded
             session.join(*session_joins([session.found], running, {key: loaded}, {})[key])
             assert session.cwd == cwd
@@ -389,7 +389,7 @@ def test_a_session_of_a_daemon_without_a_file_has_the_folder_of_its_window() -> 
 def test_a_recording_whose_file_is_not_listed_yet_has_a_state() -> None:
     """Its process file may be read before its first line is: it has no arrival times then."""
     key, begun = (OWN, "new"), StateReport(OWN, "new", LIVE, 9, began_ms=BEGAN)
-    session = Tracked(without_file(key, begun))
+    session = LocalSession(without_file(key, begun))
     session.reported = begun
     session.join(LIVE, process(9, OWN))
     assert session.judged(BEGAN + 1000).state is State.STARTING

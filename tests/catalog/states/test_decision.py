@@ -10,6 +10,7 @@ from agentwatch.agents.session_entry import Metadata, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog import states
 from agentwatch.catalog.digest.digest import Digest, Turn
+from agentwatch.catalog.local_session import LocalSession
 from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, Group, Process, SessionStatus
 from agentwatch.catalog.states import (
     Steady,
@@ -22,7 +23,6 @@ from agentwatch.catalog.states import (
     visible_calls,
     waiting_call,
 )
-from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
 from tests.builders.on_disk import qwen_chat as qwen
 from tests.catalog.states.cases import (
@@ -631,7 +631,7 @@ def test_another_look_is_needed_only_where_it_may_show_no_question(tmp_path: Pat
         found = SessionEntry("qwen", "s", file, file.stat().st_size, 0)
         for (why, facts), is_doubtful in zip(agents.items(), doubts, strict=True):
             with case((name, why)):
-                session = Tracked(found)
+                session = LocalSession(found)
                 session.read()
                 process = Process(1, 1, "qwen", qwen.AT_MS - 1_000)._replace(**facts)
                 session.join(Life.LIVE, process)

@@ -13,9 +13,9 @@ from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.evidence import Facts, Proof, Weight, evidence, facts_of
 from agentwatch.catalog.hooks.plan import Hooks
+from agentwatch.catalog.local_session import LocalSession
 from agentwatch.catalog.session_status import UNKNOWN, Basis, Ground, Process, SessionStatus
 from agentwatch.catalog.states import status
-from agentwatch.catalog.tracked import Tracked
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import KnownLimits
 from agentwatch.text.times import coming
@@ -646,7 +646,7 @@ def test_times_of_a_replayed_stream_are_those_of_its_arrival() -> None:
 
 def test_no_call_of_a_replayed_stream_is_of_an_earlier_process() -> None:
     """Its calls have old stamps, and its process began after them."""
-    session = Tracked(found(OWN))
+    session = LocalSession(found(OWN))
     digest = working(call(ago_ms=200 * MINUTE_MS), seen_ago_ms=200 * MINUTE_MS)
     session.tail = SimpleNamespace(digest=digest, problem=None)  # type: ignore[assignment]
     session.process, session.life = process(), Life.LIVE
@@ -706,7 +706,7 @@ def test_the_evidence_of_a_remote_session_is_on_its_machine(address: str) -> Non
 
 def test_the_facts_are_those_of_the_folder_of_the_session(tmp_path: Path) -> None:
     """A daemon serves all folders, and hooks count only where they can be used."""
-    session = Tracked(found()._replace(metadata=Metadata(cwd="/w")))
+    session = LocalSession(found()._replace(metadata=Metadata(cwd="/w")))
     processes = {
         number: process(agent)._replace(pid=number, cwd=cwd, is_shared=number == 4)
         for number, (agent, cwd) in enumerate(
@@ -716,7 +716,7 @@ def test_the_facts_are_those_of_the_folder_of_the_session(tmp_path: Path) -> Non
     (tmp_path / ".codex").mkdir()
     facts = facts_of(session, None, processes, {"HOME": str(tmp_path)}, tmp_path)
     assert [each.pid for each in facts.processes or ()] == [0, 1, 4]
-    anywhere = facts_of(Tracked(found()), None, processes, {"HOME": str(tmp_path)}, tmp_path)
+    anywhere = facts_of(LocalSession(found()), None, processes, {"HOME": str(tmp_path)}, tmp_path)
     assert [each.pid for each in anywhere.processes or ()] == [0, 1, 2, 4]
     assert (facts.has_hooks, facts.problem, facts.life) == (False, "", Life.DEAD)
     hooks = Hooks(
@@ -727,7 +727,7 @@ def test_the_facts_are_those_of_the_folder_of_the_session(tmp_path: Path) -> Non
     assert facts_of(session, None, None, environ, tmp_path)[5:7] == (None, True)
     hooks.file.write_bytes(b"\xff")
     assert facts_of(session, None, None, environ, tmp_path).has_hooks is None
-    assert facts_of(Tracked(found("pi")), None, {}, environ, tmp_path).has_hooks is None
+    assert facts_of(LocalSession(found("pi")), None, {}, environ, tmp_path).has_hooks is None
 
 
 def test_a_session_that_has_vanished_has_no_evidence() -> None:

@@ -55,7 +55,7 @@ class SessionCounts(NamedTuple):
         return sums._replace(uses=used or None)
 
 
-class Tracked:
+class LocalSession:
     __slots__ = (
         *("_acts_of", "_arrivals", "acts", "below_ms", "found", "is_joined", "is_read", "kept"),
         *("life", "process", "reported", "status", "tail"),
@@ -301,10 +301,10 @@ def without_file(key: Key, reported: StateReport) -> SessionEntry:
 
 
 def row_of(
-    session: Tracked,
+    session: LocalSession,
     repository: Repository,
     subagents: tuple[int, int] = (0, 0),
-    twin: Tracked | None = None,
+    twin: LocalSession | None = None,
     *,
     counts: SessionCounts | None = None,
     is_archived: bool = False,
@@ -363,7 +363,7 @@ def row_of(
     )
 
 
-def _limits(session: Tracked) -> tuple[Reported, ...]:
+def _limits(session: LocalSession) -> tuple[Reported, ...]:
     """A line without a time is as old as the session, or younger."""
     known = () if session.digest is None else session.digest.limits.windows
     began_ms = session.began_ms
@@ -376,7 +376,7 @@ def _branch(written: str | None, repository: Repository, *, is_live: bool) -> st
     return now or written or "" if is_live or written is None else written
 
 
-def _title(session: Tracked) -> str:
+def _title(session: LocalSession) -> str:
     """The user's name, or else the agent's title, or else the last prompt, which says more than a summary of
     the first question that is never renewed."""
     from agentwatch.catalog.digest.digest import Digest
@@ -396,7 +396,7 @@ def _title(session: Tracked) -> str:
     return next(filter(None, given), "")
 
 
-def _pid(session: Tracked) -> int | None:
+def _pid(session: LocalSession) -> int | None:
     if session.life is not Life.LIVE:
         return None
     if session.reported is not None and session.reported.pid is not None:
@@ -416,7 +416,7 @@ class Twins:
         self._recordings: defaultdict[Key, set[Key]] = defaultdict(set)
         self._sessions: dict[Key, Key] = {}
 
-    def note(self, key: Key, session: Tracked) -> Key | None:
+    def note(self, key: Key, session: LocalSession) -> Key | None:
         """Return the key of a recording's session in the agent's own file; None for another session."""
         digest = session.digest
         if session.found.agent != OWN or digest is None or not digest.agent or not digest.session_id:
@@ -440,7 +440,7 @@ class Twins:
         if (of := self._sessions.pop(key, None)) is not None:
             self._recordings[of].discard(key)
 
-    def has_recording(self, key: Key, sessions: Mapping[Key, Tracked]) -> bool:
+    def has_recording(self, key: Key, sessions: Mapping[Key, LocalSession]) -> bool:
         """Whether the row of a recording stands for a session in an agent's own file."""
         own = self._recordings.get(key)
         if not own:
@@ -462,7 +462,9 @@ def descendants(subagents: Mapping[Key, AbstractSet[Key]], key: Key) -> list[Key
 class RowTable:
     """Each row is replaced when something in it has changed. The caller adds and removes the sessions."""
 
-    def __init__(self, sessions: Mapping[Key, Tracked], subagents: Mapping[Key, AbstractSet[Key]]) -> None:
+    def __init__(
+        self, sessions: Mapping[Key, LocalSession], subagents: Mapping[Key, AbstractSet[Key]]
+    ) -> None:
         self.rows: Mapping[Key, Row] = {}
         """It is replaced by a new mapping when a row has changed."""
         self.twins = Twins()
@@ -544,7 +546,7 @@ class RowTable:
                 rows[key] = row
         self.rows = rows
 
-    def later_subagent(self, key: Key, session: Tracked) -> Tracked | None:
+    def later_subagent(self, key: Key, session: LocalSession) -> LocalSession | None:
         """The subagent that works and has written last, after its session; None without one."""
         keys = self._subagents.get(key)
         if not keys or session.digest is None or session.digest.seen_ms is None:
