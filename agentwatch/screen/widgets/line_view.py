@@ -305,10 +305,10 @@ class CursorView(LineView):
         strip = self.draw_row(y, max(width - 1, 1))
         if y == self.cursor and self.is_lit:
             return chosen_row(strip, self, width)
-        mark = mark_strip(self, "failed") if self.is_held(y) else Strip.blank(1)
+        mark = mark_strip(self, "failed") if self.is_pinned(y) else Strip.blank(1)
         return Strip.join([mark, strip])
 
-    def is_held(self, y: int) -> bool:
+    def is_pinned(self, y: int) -> bool:
         """Return whether the detail of a row stays open, although the row is not selected."""
         del y
         return False

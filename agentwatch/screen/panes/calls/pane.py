@@ -449,7 +449,7 @@ class CallTable(HeadedView):
     class Chosen(Message):
         """Posted when another call is selected; it has the call, which may change before it arrives."""
 
-    class Asked(Message):
+    class Picked(Message):
         """Posted when a row is selected, also the same one again: every pane brings its call into view."""
 
         def __init__(self, call: Call) -> None:
@@ -459,7 +459,8 @@ class CallTable(HeadedView):
     BINDINGS: ClassVar[list[BindingType]] = bindings("calls")
 
     cursor = var(-1)
-    held: reactive[Call | None] = reactive(None)
+    pinned: reactive[Call | None] = reactive(None)
+    """The failed call whose detail stays open."""
     """The failed call whose detail stays open."""
 
     def __init__(self, feed: Feed, *, has_numbers: bool = True) -> None:
@@ -543,9 +544,9 @@ class CallTable(HeadedView):
     def heading(self, width: int) -> Spans:
         return self._renderer.heading(width, self.now_ms)
 
-    def is_held(self, y: int) -> bool:
-        row, held = self.listed.rows[y], self.held
-        return held is not None and row.first < held.number <= row.last + 1
+    def is_pinned(self, y: int) -> bool:
+        row, pinned = self.listed.rows[y], self.pinned
+        return pinned is not None and row.first < pinned.number <= row.last + 1
 
     def draw_row(self, y: int, width: int) -> Strip:
         return self._renderer.render(y, width, self.now_ms)
@@ -570,7 +571,7 @@ class CallTable(HeadedView):
             self.refresh_line(row)
         self.bring_into_view(row)
         if self.chosen is not None:
-            self.post_message(self.Asked(self.chosen))
+            self.post_message(self.Picked(self.chosen))
 
     def choose_call(self, call: Call) -> None:
         """Select a call; if the filter or a fold hides it, remove the filter or open the fold."""

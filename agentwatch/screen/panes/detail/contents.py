@@ -68,11 +68,11 @@ NO_WAIT = Waited()
 class CallHeading(Section):
     """The row that names a call where the pane has no border, and its outcome if that is out of view."""
 
-    def __init__(self, call: Call, waited: Waited, *, is_held: bool) -> None:
+    def __init__(self, call: Call, waited: Waited, *, is_pinned: bool) -> None:
         super().__init__([SafeText("")], "heading")
         self._call = call
         self.waited = waited
-        self._is_held = is_held
+        self._is_pinned = is_pinned
         self._width = 1
         self.has_outcome = False
         """Whether the row names the outcome too."""
@@ -80,7 +80,7 @@ class CallHeading(Section):
     def lay_out(self, width: int, *, wraps: bool = True) -> int:
         self._width = width
         facts = SafeText(f" · {brief_facts(self._call, self.waited)}" if self.has_outcome else "")
-        named = title(self._call, width - columns(facts), is_held=self._is_held)
+        named = title(self._call, width - columns(facts), is_pinned=self._is_pinned)
         self.lines = [cut(SafeText(f"{named}{facts}"), width)]
         return super().lay_out(width, wraps=wraps)
 
@@ -90,11 +90,11 @@ class CallHeading(Section):
             self.lay_out(self._width)
 
 
-def title(call: Call, width: int, *, is_held: bool) -> SafeText:
+def title(call: Call, width: int, *, is_pinned: bool) -> SafeText:
     """Return the number, the tool and the target of a call: `#17 edit tidepool/nearest.py`. The command of a
-    shell call is left out, because the content begins with it. `is_held` is for a failed call that stays
+    shell call is left out, because the content begins with it. `is_pinned` is for a failed call that stays
     open."""
-    if is_held:
+    if is_pinned:
         return SafeText(f"failed call #{call.number} · esc follows")
     words = SafeText(f"#{call.number} {shown_tool(call.tool)}")
     room = width - columns(words) - 1

@@ -195,7 +195,7 @@ class DetailView(LineView):
         self.tab_title = _TITLE
         self._feed = feed
         self.call: Call | None = None
-        self._is_held = False
+        self._is_pinned = False
         self._waits: Waits = NO_WAITS
         self._waited = NO_WAIT
         self._shown: tuple[object, ...] = ()
@@ -222,8 +222,8 @@ class DetailView(LineView):
     def line_count(self) -> int:
         return self._view.sections.rows
 
-    def show_call(self, call: Call, *, is_held: bool = False) -> None:
-        is_new, self._is_held = self.call is None or call.number != self.call.number, is_held
+    def show_call(self, call: Call, *, is_pinned: bool = False) -> None:
+        is_new, self._is_pinned = self.call is None or call.number != self.call.number, is_pinned
         self.call = call
         if is_new:
             self.following = False
@@ -252,7 +252,7 @@ class DetailView(LineView):
         call = self.call
         has_frame = bool(self.styles.border_top[0])
         state = (call, call and call.outcome, call and call.ended, self.is_raw, self.app.theme)
-        now = (*state, has_frame, self._is_held, call and call.output, call and call.arguments_place)
+        now = (*state, has_frame, self._is_pinned, call and call.output, call and call.arguments_place)
         if call is None or not self._is_in_sight:
             return
         if now != self._shown:
@@ -320,7 +320,7 @@ class DetailView(LineView):
         named, outcome, call = "", Content(), self.call
         if call is not None:
             room = self.size.width - _FRAME_COLUMNS - len(_TITLE)
-            named = f" · {title(call, room, is_held=self._is_held)}"
+            named = f" · {title(call, room, is_pinned=self._is_pinned)}"
             if is_outcome_away:
                 is_waiting = self._waited.wait is not None
                 colour = "$text-warning" if is_waiting else _COLOURS.get(call.outcome, "$text-warning")
@@ -373,7 +373,7 @@ class DetailView(LineView):
         sections = (
             _raw_sections(call, self._feed, made) if self._decoded is None else self._decoded.sections()
         )
-        self._heading = None if has_frame else CallHeading(call, self._waited, is_held=self._is_held)
+        self._heading = None if has_frame else CallHeading(call, self._waited, is_pinned=self._is_pinned)
         named = [] if self._heading is None else [self._heading]
         self._view.take(SectionList([*named, *sections]), (call.number, self.is_raw))
 

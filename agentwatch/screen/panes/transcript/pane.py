@@ -218,14 +218,14 @@ class Transcript(LineView):
         self.painter.forget_from(0)
         self.refresh()
 
-    def mark_calls(self, chosen: Call | None, held: Call | None) -> None:
+    def mark_calls(self, chosen: Call | None, pinned: Call | None) -> None:
         renderer = self._renderer
-        if (renderer.chosen_call, renderer.held_call) == (chosen, held):
+        if (renderer.chosen_call, renderer.pinned_call) == (chosen, pinned):
             return
         number = renderer.chosen
         if chosen is not None and (number is None or self._session.transcript[number].call is not None):
             number = self._blocks.entry_of_call(chosen.number)
-        renderer.chosen_call, renderer.held_call = chosen, held
+        renderer.chosen_call, renderer.pinned_call = chosen, pinned
         self._mark_line(number)
 
     def leave_thought(self) -> None:

@@ -44,7 +44,7 @@ class BlockRenderer:
         self.chosen_call: Call | None = None
         self.has_thought = False
         """Whether a line other than that of this call is selected, so that the call is not marked."""
-        self.held_call: Call | None = None
+        self.pinned_call: Call | None = None
         self.waits: Waits = NO_WAITS
         self.has_numbers = True
         self._pane = pane
@@ -175,7 +175,7 @@ class BlockRenderer:
         chosen = self._lit_call
         if chosen is not None and call.number == chosen.number:
             return chosen_row(strip.crop(1), self._pane, width)
-        if self.held_call is not None and call.number == self.held_call.number:
+        if self.pinned_call is not None and call.number == self.pinned_call.number:
             return Strip.join([mark_strip(self._pane, "failed"), strip.crop(1)])
         return strip
 

@@ -54,11 +54,11 @@ def view_state(panes: Panes, pane: str) -> ViewState:
 def restore(panes: Panes, before: ViewState) -> None:
     panes.transcript.restore(before.transcript)
     if before.calls_follow:
-        with panes.calls.prevent(CallTable.Asked):
+        with panes.calls.prevent(CallTable.Picked):
             panes.calls.action_bottom()
     elif before.call is not None:
         if before.call is not panes.calls.chosen:
-            with panes.calls.prevent(CallTable.Asked):
+            with panes.calls.prevent(CallTable.Picked):
                 panes.calls.choose_call(before.call)
         panes.calls.following = False
         panes.calls.settle_at(before.calls_top)

@@ -103,7 +103,7 @@ class Panes:
     def follow(self, chosen: int | None) -> None:
         """Show the end of a moment to which the user has moved; select its last call or `chosen`."""
         self.transcript.action_bottom()
-        with self.calls.prevent(CallTable.Asked):
+        with self.calls.prevent(CallTable.Picked):
             self.calls.follow_moment()
         if chosen is not None and chosen <= len(self.session.calls):
             self.calls.choose_call(self.session.calls[chosen - 1])
@@ -144,7 +144,7 @@ class Panes:
         before, calls = preview.calls, self.calls
         call = None if before.chosen is None else same_call(self.session.calls, before.chosen)
         if call is not None and not before.following:
-            with calls.prevent(CallTable.Asked):
+            with calls.prevent(CallTable.Picked):
                 calls.choose_call(call)
             calls.following = False
             calls.settle_at(calls.cursor - before.cursor + before.scroll_offset.y)
@@ -180,11 +180,11 @@ class Panes:
         self.calls.tick(now_ms)
         self.detail.tick(now_ms)
 
-    def mark_calls(self, held: Call | None) -> None:
-        """Mark the call that is selected in the calls pane in all panes, and the `held` failure."""
+    def mark_calls(self, pinned: Call | None) -> None:
+        """Mark the call that is selected in the calls pane in all panes, and the `pinned` failure."""
         chosen = self.calls.chosen
-        self.transcript.mark_calls(chosen, held)
-        self.calls.held = held
+        self.transcript.mark_calls(chosen, pinned)
+        self.calls.pinned = pinned
 
     def light_calls(self, has_thought: bool) -> None:
         self.calls.is_lit = not has_thought
@@ -259,11 +259,11 @@ class Selection:
     def __init__(self, feed: Feed, panes: Panes) -> None:
         self._panes = panes
         self._failures = NewFailures(feed, feed.reader.growth.size())
-        self._held: Call | None = None
+        self._pinned: Call | None = None
 
     def show(self, feed: Feed) -> None:
         self._failures = NewFailures(feed, feed.offset)
-        self._held = None
+        self._pinned = None
         chosen = self._panes.calls.chosen
         if chosen is not None:
             self._panes.detail.show_call(chosen)
@@ -272,46 +272,46 @@ class Selection:
     def go_on(self, feed: Feed) -> None:
         """Show the moment of the same session to which it has played; a failure before it stays."""
         self._failures.go_on(feed)
-        held, calls = self._held, feed.session.calls
-        if held is not None:
-            call = calls[held.number - 1] if held.number <= len(calls) else None
-            self._held = None if call is None or call.ended is None else call
-        shown = self._held or self._panes.calls.chosen
+        pinned, calls = self._pinned, feed.session.calls
+        if pinned is not None:
+            call = calls[pinned.number - 1] if pinned.number <= len(calls) else None
+            self._pinned = None if call is None or call.ended is None else call
+        shown = self._pinned or self._panes.calls.chosen
         if shown is not None:
             self._panes.detail.show_call(shown)
-        self._panes.mark_calls(self._held)
+        self._panes.mark_calls(self._pinned)
 
     def sync(self) -> None:
         calls, detail = self._panes.calls, self._panes.detail
         failure = self._failures.newest()
         if failure is not None and calls.following:
-            self._held = failure
+            self._pinned = failure
             detail.show_call(failure)
-        if self._held is not None and self._held is detail.call:
-            detail.show_call(self._held, is_held=self._held is not calls.chosen)
-        self._panes.mark_calls(self._held)
+        if self._pinned is not None and self._pinned is detail.call:
+            detail.show_call(self._pinned, is_pinned=self._pinned is not calls.chosen)
+        self._panes.mark_calls(self._pinned)
 
     def follow(self, call: Call) -> None:
-        """Show the detail of a call that was selected, unless a failure is held while calls are followed."""
-        if self._held is None or not self._panes.calls.following:
-            self._held = None
+        """Show the detail of a call that was selected, unless calls are followed and a failure is pinned."""
+        if self._pinned is None or not self._panes.calls.following:
+            self._pinned = None
             self._panes.detail.show_call(call)
-        self._panes.mark_calls(self._held)
+        self._panes.mark_calls(self._pinned)
 
     def release(self) -> bool:
         """Show the selected call in the detail instead of a failure; return whether there was a failure."""
-        held, self._held = self._held, None
-        if held is None:
+        pinned, self._pinned = self._pinned, None
+        if pinned is None:
             return False
         if self._panes.calls.chosen is not None:
             self._panes.detail.show_call(self._panes.calls.chosen)
         self._panes.mark_calls(None)
-        return held is not self._panes.calls.chosen
+        return pinned is not self._panes.calls.chosen
 
     def step(self, step: int) -> None:
         """Select the call after (1) or before (-1) the one that the detail shows; folds open."""
         calls, shown = self._panes.calls, self._panes.detail.call
-        self._held = None
+        self._pinned = None
         if shown is not None:
             calls.choose_call(shown)
         calls.choose_beside(step)

@@ -143,8 +143,8 @@ class Workspace(Vertical):
         if chosen is not None:
             self.selection.follow(chosen)
 
-    @on(CallTable.Asked)
-    def _bring_chosen(self, event: CallTable.Asked) -> None:
+    @on(CallTable.Picked)
+    def _bring_chosen(self, event: CallTable.Picked) -> None:
         if event.call is self.panes.calls.chosen:  # otherwise another call was selected since
             self.panes.bring_chosen()
 
