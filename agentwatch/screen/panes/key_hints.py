@@ -6,6 +6,7 @@ Textual's footer is empty while the terminal does not have the focus.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from textual import events
@@ -14,7 +15,6 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from agentwatch.screen.keys import bound_keys, key_label, shortcuts
-from agentwatch.sources.source import Elsewhere
 from agentwatch.text.safe import SafeText, columns
 
 _HOME = (
@@ -60,22 +60,14 @@ class Hint(NamedTuple):
 
 class KeyHints(Static):
     """Shows as many of the keys of the focused pane as fit; a click presses the key. `rebound` has the user's
-    own keys, by binding id. `back_to` is where going back leads in the end, such as `Sessions`. `elsewhere`
-    is the machine on which the session runs, whose files cannot be edited here."""
+    own keys, by binding id. `back_to` is where going back leads in the end, such as `Sessions`."""
 
-    def __init__(
-        self,
-        rebound: Mapping[str, str],
-        pane: Callable[[], str],
-        *,
-        back_to: str = "",
-        elsewhere: Elsewhere | None = None,
-    ) -> None:
+    def __init__(self, rebound: Mapping[str, str], pane: Callable[[], str], *, back_to: str = "") -> None:
         super().__init__(id="keys")
         self._keys = bound_keys(rebound)
         self._pane = pane
         self._back_to = back_to
-        self._left_out = () if elsewhere is None else ("open-file",)
+        self._unfit: AbstractSet[str] = frozenset()
         self._named = "", False, False, 0
         self._drawn: list[Hint] = []
 
@@ -91,6 +83,12 @@ class KeyHints(Static):
         named = pause, is_earlier, is_closed, failed
         if named != self._named:
             self._named = named
+            self.show_pane()
+
+    def leave_out(self, unfit: AbstractSet[str]) -> None:
+        """Offer no binding that cannot act on what is selected."""
+        if unfit != self._unfit:
+            self._unfit = unfit
             self.show_pane()
 
     def on_click(self, event: events.Click) -> None:
@@ -116,7 +114,7 @@ class KeyHints(Static):
             return
         yield from self._last_hints()
         pane, (pause, is_earlier, is_closed, failed) = self._pane(), self._named
-        own = [names for names in _PANES.get(pane, ()) if names not in self._left_out]
+        own = [names for names in _PANES.get(pane, ()) if names not in self._unfit]
         yield from [("open-session", "Demo")] if pane == "home-demo" else _labelled(own[:_BEFORE_PAUSE])
         if pause:
             yield "pause", pause

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from time import monotonic
 from typing import ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
@@ -118,6 +119,9 @@ _SIZE_SECONDS = 5.0
 """How often the size is checked without a resize, for a terminal that sends no SIGWINCH."""
 _AROUND_MESSAGE = 2
 """The columns of a message that hold no text."""
+_WARNING_SECONDS = 10.0
+_READ_SECONDS = 1.0
+"""A warning that no key asked for stays at least as long, although the user types."""
 
 
 class TerminalApp(App[Result], Generic[Result]):
@@ -137,7 +141,12 @@ class TerminalApp(App[Result], Generic[Result]):
         self.ended_by: int | None = None
         self.is_leaving = False
         self.fault: Exception | None = None
-        self._keys = KeyQueue(self, super().on_event)
+        self._keys = KeyQueue(self, super().on_event, self._end_message)
+        self._message = ""
+        """The one that is shown, or was shown last."""
+        self._message_until = self._read_until = 0.0
+        self._is_message_over = False
+        """Whether it ends once the present key is handled."""
         self._given_theme = self.theme
         """That of the settings, or else the default one."""
         self._guard = Guard(no_color=self.no_color, ascii_only=not _is_output_unicode())
@@ -207,15 +216,37 @@ class TerminalApp(App[Result], Generic[Result]):
         markup: bool = False,
     ) -> None:
         """Show a message in the place of the previous one, whose empty holder Textual would leave. It is one
-        line, which keeps its end: a long path must not hide the reason."""
+        line, which keeps its end: a long path must not hide the reason. The next key or click ends it."""
+        self._is_message_over, now = False, monotonic()
+        if message == self._message and now < self._message_until:
+            return  # a held key says it again
+        timeout = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self._message, self._message_until, self._read_until = message, now + timeout, 0.0
         if self.size.width:
             message = cut_inside(SafeText(message), self.size.width - _AROUND_MESSAGE)
         self.clear_notifications()
         self.screen.query("ToastHolder").remove()
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
+    def warn(self, words: str) -> None:
+        """Show a warning that no key has asked for, for long enough to be read."""
+        self.notify(words, severity="warning", timeout=_WARNING_SECONDS, markup=False)
+        self._read_until = monotonic() + _READ_SECONDS
+
+    def _end_message(self, is_handled: bool) -> None:
+        """End the message of an earlier key: once the present one is handled, unless it says the same."""
+        now = monotonic()
+        if self._is_message_over and is_handled:
+            self._is_message_over, self._message_until = False, 0.0
+            self.clear_notifications()
+        elif not is_handled and self._read_until <= now < self._message_until:
+            self._is_message_over = True
+
     async def on_event(self, event: events.Event) -> None:
         """Deliver keys and pasted text one at a time, and everything else at once."""
+        if isinstance(event, events.MouseDown) and not event.is_forwarded:
+            self._end_message(False)
+            self._end_message(True)
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._keys.add(event)
         else:

@@ -153,11 +153,14 @@ Typed = events.Key | events.Paste
 
 class KeyQueue:
     """Holds keys and pasted text back until the previous one has passed every widget up to the app. `deliver`
-    forwards one key to the widget that has the focus; unhandled keys rise to `app`."""
+    forwards one key to the widget that has the focus; unhandled keys rise to `app`. `note` is called before a
+    key is delivered, with False, and once it is handled, with True."""
 
-    def __init__(self, app: App[Any], deliver: Callable[[Typed], Awaitable[None]]) -> None:
+    def __init__(
+        self, app: App[Any], deliver: Callable[[Typed], Awaitable[None]], note: Callable[[bool], object]
+    ) -> None:
         self._app = app
-        self._deliver = deliver
+        self._deliver, self._note = deliver, note
         self._waiting: deque[Typed] = deque()
         self._at: DOMNode | None = None
         """The widget that the last key has reached on its way up; None while no key is on its way."""
@@ -171,6 +174,7 @@ class KeyQueue:
         """Deliver the next key, and follow it up to the app. Before the screen `is_refreshed` for this key,
         no key is delivered to a widget that has no size yet."""
         self._at = None
+        self._note(True)
         if not self._waiting:
             return
         focused = self._app.focused
@@ -179,6 +183,7 @@ class KeyQueue:
             if focused.screen.call_after_refresh(self._app.call_later, again):
                 self._at = focused.screen
                 return
+        self._note(False)
         await self._deliver(self._waiting.popleft())
         self._follow(self._app.focused or self._app.screen)
 

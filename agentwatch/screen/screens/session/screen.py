@@ -105,7 +105,6 @@ _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if e
 _PLACES = frozenset(("lines", "transcript", "calls", "detail", "workspace", "moment"))
 """Where keys fold what happened."""
 _CLICK_SECONDS = 0.6
-_SAME_SECONDS = 2.0
 
 
 class WatchScreen(Screen[None]):
@@ -144,7 +143,7 @@ class WatchScreen(Screen[None]):
         self._source = source
         self._keys = bound_keys(config.keys)
         self._back_to = back_to
-        self._hints_of = partial(KeyHints, config.keys, back_to=back_to, elsewhere=source.elsewhere)
+        self._hints_of = partial(KeyHints, config.keys, back_to=back_to)
         self.frame_scheduler = FrameScheduler(self._tick, self.call_next)
         self._survivors: list[Survivor] = []
         self.notices = Notices(loading or feed, config, write, source.written.watch)
@@ -165,8 +164,6 @@ class WatchScreen(Screen[None]):
         self._box_tab = ""
         self._has_more = False
         self._is_read = False
-        self._last_message = "", 0.0
-        """The last short message, and until when it is not repeated."""
         is_preview = loading is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview))
 
@@ -304,6 +301,9 @@ class WatchScreen(Screen[None]):
         if not self._is_read and self._moment.is_live:
             words, left = cut(SafeText("showing the beginning while the rest loads"), room), []
         self._status.show_status(words, view, self._integrity, left, is_asking=is_asking)
+        call = workspace.call_in_view()
+        is_file = call is not None and call.path is not None and self._source.elsewhere is None
+        self._hints.leave_out(frozenset() if is_file else {"open-file"})
         self._hints.name_moment(
             pause_words(self._moment.playhead),
             is_earlier=self.is_earlier,
@@ -315,7 +315,7 @@ class WatchScreen(Screen[None]):
         session, now = self._feed.session, live_ms(self._feed)
         words = status(session, now, known)
         for warning in self.notices.update(words, known, is_quiet=is_stalled(session, now, known)):
-            self.notify(warning, severity="warning", timeout=10, markup=False)
+            self.app.warn(warning)
 
     def _way_to_answer(self, room: int) -> SafeText:
         """Return where the user answers the agent's question, in at most `room` columns; empty if too few."""
@@ -564,12 +564,12 @@ class WatchScreen(Screen[None]):
         if call is not None:
             self._go_to_end(call)
         else:
-            self._say("no later call" if step > 0 else "no earlier call")
+            self.notify("no later call" if step > 0 else "no earlier call", markup=False)
 
     def action_at_call(self) -> None:
         call = self.workspace.call_in_view()
         if call is None:
-            self._say("no call is selected")
+            self.notify("no call is selected", markup=False)
             return
         self._moment.go_to_selected(call.number)
         self.frame_scheduler.at_once()
@@ -582,7 +582,7 @@ class WatchScreen(Screen[None]):
         playhead = self._moment.playhead
         {"faster": playhead.faster, "slower": playhead.slower, "reverse": playhead.reverse}[change]()
         if playhead.is_live:
-            self._say(f"speed ×{playhead.speed:g}, once it plays")
+            self.notify(f"speed ×{playhead.speed:g}, once it plays", markup=False)
         self._moved()
 
     def action_live(self) -> None:
@@ -657,13 +657,6 @@ class WatchScreen(Screen[None]):
         elif chosen is not None:
             self._moment.playhead.play_at(chosen.from_offset, chosen.speed, chosen.max_idle)
             self._moved()
-
-    def _say(self, words: str) -> None:
-        """Show a short message, unless a held key has shown it just now."""
-        now = monotonic()
-        if words != self._last_message[0] or now > self._last_message[1]:
-            self.notify(words, markup=False)
-            self._last_message = words, now + _SAME_SECONDS
 
     def _moved(self) -> None:
         self._moment.is_sought = True

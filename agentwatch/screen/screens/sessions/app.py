@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +32,7 @@ from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions.answer import PermissionPrompts
 from agentwatch.screen.screens.sessions.home import ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import DemoWanted, Opened, Wanted
-from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings
+from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings, why_silent
 from agentwatch.screen.screens.sessions.screen import HomeScreen, WhyDialog
 from agentwatch.screen.screens.sessions.watching import Report, Watching
 from agentwatch.screen.screens.sessions.words import facts_of
@@ -40,6 +40,7 @@ from agentwatch.screen.terminal.attention import Signals
 from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
+from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class HomeApp(SessionApp[None]):
         self._alarms = AlarmSigns(
             self._rings,
             self._signals,
-            self._warn,
+            self.warn,
             lambda: (self._rows, None if self._open is None else self._open.row.key),
             self._show_rows,
         )
@@ -228,10 +229,7 @@ class HomeApp(SessionApp[None]):
             return None
         from agentwatch.output.commands import Commands
 
-        return Commands(lambda words: self.call_later(self._warn, words))
-
-    def _warn(self, words: str) -> None:
-        self.notify(words, severity="warning", timeout=_PROBLEM_SECONDS, markup=False)
+        return Commands(lambda words: self.call_later(self.warn, words))
 
     def _show_facts(self) -> None:
         if self._open is None:
@@ -278,7 +276,7 @@ class HomeApp(SessionApp[None]):
     async def _do(self, event: Wanted) -> None:
         row = event.rows[0]
         if event.what == "ring":
-            self._toggle_ring(row)
+            self._toggle_rings(event.rows)
         elif event.what == "why":
             await self._explain(row)
         elif event.what == "answer" and self._prompts is not None:
@@ -286,11 +284,18 @@ class HomeApp(SessionApp[None]):
         elif event.what == "answer":
             self.notify("answering is off: set `answer = true` in [act] of the settings", markup=False)
 
-    def _toggle_ring(self, row: Row) -> None:
+    def _toggle_rings(self, rows: Sequence[Row]) -> None:
+        keys = [row.key for row in rows if not why_silent(row)]
+        if not keys:
+            self.notify(why_silent(rows[0]), markup=False)
+            return
         try:
-            self._rings.toggle(row.key)
+            rings = self._rings.toggle(*keys)
+            if len(rows) > 1:
+                words = "ring when they need you" if rings else "are silent"
+                self.notify(f"{len(keys):,} of {plural(len(rows), 'session')} {words}", markup=False)
         except OSError as error:
-            self._warn(f"remembered until you quit: rings.json: {error.strerror or 'it cannot be written'}")
+            self.warn(f"remembered until you quit: rings.json: {error.strerror or 'it cannot be written'}")
         self._show_rows()
 
     def _offer_answers(self) -> None:

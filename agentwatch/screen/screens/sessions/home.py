@@ -470,6 +470,7 @@ class Home(Vertical):
         if pane == "home" and sessions.chosen is not None and sessions.chosen.key in self._answerable:
             pane = "home-asks"
         pane = "home-demo" if sessions.offers_demo else pane
+        self._hints.leave_out(sessions.unfit if pane in ("home", "home-asks") else frozenset())
         if pane != self._pane:
             self._pane = pane
             self._hints.show_pane()

@@ -29,6 +29,8 @@ from agentwatch.screen.screens.sessions.cells import (
     columns_for,
     grown,
 )
+from agentwatch.screen.screens.sessions.rings import why_silent
+from agentwatch.screen.screens.sessions.tmux import pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
@@ -263,6 +265,7 @@ _MOST_MEASURED = 500
 _MOST_DRAWN = 1_000
 _TICK_MS = 1_000
 _OF_MARKED = ("removal", "export", "archive")
+_OF_FOLDED = (*_OF_MARKED, "ring")
 
 
 class Wanted(Message):
@@ -472,14 +475,46 @@ class SessionList(RowView, HeadedView):
             self._settle()
 
     def action_want(self, what: str) -> None:
-        """Post what the user wants of the selected or the marked sessions; on a fold, space opens it."""
-        rows = [] if self.chosen is None else [self.chosen]
+        """Post what the user wants of the selected or the marked sessions, or of all of a fold; on one, space
+        opens it."""
+        rows = self._chosen_rows
         if what in _OF_MARKED:
             rows = self.marked or rows
-        if rows:
-            self.post_message(Wanted(what, rows))
-        elif what == "preview":
+        if self.chosen is None and what == "preview":
             self.action_open()
+        elif rows and (self.chosen is not None or what in _OF_FOLDED):
+            self.post_message(Wanted(what, rows))
+        else:
+            self._refuse()
+
+    @property
+    def _chosen_rows(self) -> list[Row]:
+        if isinstance(self._chosen, FoldLine):
+            return [self._listing.rows[key] for key in self._keys_of(self._chosen)]
+        return [] if self.chosen is None else [self.chosen]
+
+    def _refuse(self) -> None:
+        """Say why a key that acts on one session does nothing."""
+        folded = plural(len(self._chosen_rows), "session")
+        words = "no session is selected"
+        if self._chosen is not None:
+            words = f"{folded} in this line, and the key acts on one: open the line, and select it"
+        self.notify(words, markup=False)
+
+    @property
+    def unfit(self) -> frozenset[str]:
+        """The bindings in the line of keys that cannot act on the selected line."""
+        row, rows = self.chosen, self._chosen_rows
+        fits = {
+            "open-session": row is None or row.can_open,
+            "preview": row is not None,
+            "why": row is not None,
+            "go-to-terminal": row is not None and not row.host and pane_of(row.tmux) is not None,
+            "ring": not all(map(why_silent, rows)),
+            "archive-session": not all(each.host for each in rows),
+            "export": any(each.can_open for each in rows),
+        }
+        return frozenset(name for name, does in fits.items() if not does)
 
     def action_mark(self) -> None:
         """Mark the selected session, or all of a fold, and select the next one; or remove their marks."""
@@ -524,10 +559,12 @@ class SessionList(RowView, HeadedView):
         self._select((later or urgent[::step])[0])
 
     def action_copy(self) -> None:
-        if self.chosen is not None:
-            name = foreign(self.chosen.address or self.chosen.id)
-            self.app.copy_to_clipboard(name)
-            self.notify(f"copied {name}", markup=False)
+        if self.chosen is None:
+            self._refuse()
+            return
+        name = foreign(self.chosen.address or self.chosen.id)
+        self.app.copy_to_clipboard(name)
+        self.notify(f"copied {name}", markup=False)
 
     def _show_marks(self) -> None:
         self.painter.refresh()

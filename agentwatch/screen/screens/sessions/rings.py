@@ -31,6 +31,16 @@ def is_silenced(key: Key) -> bool:
     return not _CHOSEN.read().get(name_of(key), True)
 
 
+def why_silent(row: Row) -> str:
+    """Return why a session cannot ring; empty if it can."""
+    if row.parent is not None:
+        return "a subagent does not ring: the session that started it does"
+    if row.status.state in LIVE:
+        return ""
+    why = "unknown whether it runs" if row.status.state is State.UNKNOWN else "it has ended"
+    return f"it cannot ring: {why}"
+
+
 class Rings:
     """The rings and the marks of the sessions of a machine."""
 
@@ -61,12 +71,12 @@ class Rings:
     def is_silenced(self, key: Key) -> bool:
         return not self._chosen.get(name_of(key), True)
 
-    def toggle(self, key: Key) -> bool:
-        """Let a session ring, or stop that, and return whether it rings now. After an OSError the choice
-        holds in this list alone, and the next choice writes it again."""
-        name, rings = name_of(key), not self.rings(key)
+    def toggle(self, *keys: Key) -> bool:
+        """Let sessions ring, or stop that if all of them do, and return whether they ring now. After an
+        OSError the choice holds in this list alone, and the next choice writes it again."""
+        rings = not all(map(self.rings, keys))
         for choices in (self._chosen, self._unwritten):
-            choices[name] = rings
+            choices.update(dict.fromkeys(map(name_of, keys), rings))
 
         def change(chosen: dict[str, bool]) -> None:
             for each in self._unwritten:

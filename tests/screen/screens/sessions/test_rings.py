@@ -217,6 +217,24 @@ async def test_each_question_rings_once_unless_it_is_silenced() -> None:
 
 
 @pytest.mark.system
+async def test_only_what_can_ring_is_silenced() -> None:
+    """`r` says why a session cannot ring; on a folded line it is about all that can."""
+    folded = [row(f"f{n}", State.YOUR_TURN, is_one_liner=True, cwd="/api") for n in range(2)]
+    ended = row("end", State.SUCCEEDED)
+    async with at_home([*folded, ended, row("unknown", State.UNKNOWN)]) as stage:
+        for name, why in (("end", "it has ended"), ("unknown", "unknown whether it runs")):
+            await stage.choose(name)
+            await stage.press("r")
+            await stage.shows(f"it cannot ring: {why}")
+            assert stage.app._rings.rings(("claude", name))
+        await stage.press("g", "r")
+        await stage.shows("2 of 2 sessions are silent")
+        assert not any(stage.app._rings.rings(each.key) for each in folded)
+        await stage.press("r")
+        await stage.shows("2 of 2 sessions ring when they need you")
+
+
+@pytest.mark.system
 async def test_a_notification_names_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a terminal that shows notifications, one says which session asks for what."""
     monkeypatch.setenv("TERM_PROGRAM", "iTerm.app")

@@ -14,6 +14,10 @@ pytestmark = pytest.mark.slow
 NARROW = (40, 12)
 
 
+def text(app: HomeApp) -> str:
+    return "\n".join(screen_rows(app))
+
+
 def place_of(app: HomeApp) -> int:
     """Return the row of the screen in which the selected session is marked, counted in the list."""
     sessions = app.home.sessions
@@ -237,6 +241,38 @@ async def test_keys_are_about_the_selected_or_the_marked_sessions() -> None:
             assert any("Title of o1" in line for line in screen_rows(app)) is bool(is_open), key
             assert sum("one-liners in api" in line and "▐" in line for line in screen_rows(app)) == 1
         assert not app.posted[1:] or not isinstance(app.posted[-1], Opened)
+        # Keys for several sessions act on all of a fold; the others say why they do nothing.
+        await pilot.press("h")
+        for key, what in {**of_marked, "r": "ring"}.items():
+            await pilot.press(key)
+            posted = app.posted[-1]
+            assert isinstance(posted, Wanted)
+            assert (posted.what, {each.id for each in posted.rows}) == (what, {"o0", "o1", "o2"})
+        count = len(app.posted)
+        for key in ("P", "A", "I", "t", "w", "ctrl+r", "y"):
+            await app.screen.query("ToastHolder").remove()
+            await pilot.press(key)
+            await eventually(pilot, lambda: "3 sessions in this line, and the key" in text(app), key)
+        assert len(app.posted) == count
+
+
+@pytest.mark.system
+async def test_the_line_of_keys_offers_what_fits_the_row() -> None:
+    """A key that cannot act on the selected row is not offered."""
+    ended = [row(f"o{number}", State.SUCCEEDED, is_one_liner=True, cwd="/api") for number in range(3)]
+    rows = [row("work", tmux="main:@0.%0"), *ended, row("apart", State.SUCCEEDED, host="box", can_open=False)]
+    offered = {
+        "work": {"Open", "Preview", "Ring", "Why", "Terminal", "Archive", "Export"},
+        "apart": {"Preview", "Why"},
+        None: {"Open", "Archive", "Export"},
+    }
+    every = set().union(*offered.values())
+    async with home_of(rows, (200, 30)) as (app, pilot):
+        for _ in offered:
+            chosen = app.home.sessions.chosen
+            keys = screen_rows(app)[-1]
+            assert {each for each in every if f" {each} " in keys} == offered[chosen and chosen.id]
+            await pilot.press("j")
 
 
 @pytest.mark.system
