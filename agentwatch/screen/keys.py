@@ -88,7 +88,7 @@ _PANES = (
 )
 _MOVING = (
     *_LINES,
-    Key("next-failure", "e", "workspace", "failure(1)", "next failure, open ones first", "Failure"),
+    Key("next-failure", "e", "workspace", "failure(1)", "next failure in time", "Failure"),
     _and("previous-failure", "E", "workspace", "failure(-1)", "previous failure"),
     Key("find", "slash", "workspace", "find", "search everywhere", "Find"),
     _and("next-found", "n", "workspace", "find_step(1)", "next match"),

@@ -12,7 +12,7 @@ from tests.harness.program import AGENTWATCH, watch
 from tests.harness.terminal import Terminal
 
 DEMO = RECORDINGS / "demo.ndjson"
-IN_THE_HELP = "open ones first"
+IN_THE_HELP = "next failure in time"
 """Words that only the help shows."""
 FIRST_CALLS = re.compile("Found files|Read file|Searched files|Ran terminal command")
 """Matches the screen once the demo's first calls are shown, however far the demo has come since."""

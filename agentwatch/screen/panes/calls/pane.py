@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from time import perf_counter
@@ -603,23 +604,20 @@ class CallTable(HeadedView):
             return
 
     def choose_failure(self, step: int) -> SafeText:
-        """Select the next (1) or previous (-1) failure; those that matter most come first.
-
-        Unless a failure is selected, it is the one beside the selected call; while the newest call is
-        followed, the first or the last of all. Return which it is: `failure 2 of 12 · fixed by #31`.
-        """
+        """Select the next (1) or previous (-1) failure in time, around the ends. From the newest call while
+        it is followed, and from a call after all failures, that is the newest one. Return which it is:
+        `failure 2 of 12 · fixed by #31`."""
         calls = self.listed
-        ranked, among = calls.ranked_failures(_RANK_SECONDS), " shown" if calls.requested_filter else ""
+        ranked = {each.number: each for each in calls.ranked_failures(_RANK_SECONDS)}
+        among = " shown" if calls.requested_filter else ""
         if not ranked:
             return SafeText(f"no failure{among}")
-        numbers = [each.number for each in ranked]
-        chosen = 0 if self.chosen is None else self.chosen.number
-        at = 0 if step > 0 else len(ranked) - 1
-        if chosen in numbers and not self.following:
-            at = (numbers.index(chosen) + step) % len(ranked)
-        elif not self.following:
-            ahead = [n for n, number in enumerate(numbers) if (number - chosen) * step > 0]
-            at = ahead[at and -1] if ahead else at
+        numbers = sorted(ranked)
+        at = last = len(numbers) - 1
+        if self.chosen is not None and not self.following:
+            chosen = self.chosen.number
+            at = bisect_right(numbers, chosen) if step > 0 else bisect_left(numbers, chosen) - 1
+            at = at % len(numbers) if chosen in ranked else max(0, min(at, last))
         number = numbers[at]
         row = calls.rows.row_of(number - 1)
         if row is not None and calls.rows[row].last == number - 1:
@@ -631,7 +629,7 @@ class CallTable(HeadedView):
         name = f"#{number}"
         if number in failed:
             name = f"failure {sum(each in failed for each in numbers[: at + 1])} of {len(failed)}{among}"
-        return SafeText(f"{name} · {ranked[at].words}")
+        return SafeText(f"{name} · {ranked[number].words}")
 
     def at_end(self) -> bool:
         """Return whether the last row is visible and selected; by duration, always False."""

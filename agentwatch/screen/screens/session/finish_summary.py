@@ -57,6 +57,9 @@ class FinishSummary(Static):
         self._lines: list[tuple[str, list[tuple[SafeText, str]]]] = []
         """The label and the pieces of each line; none while the calls are read."""
 
+        self.first_failure: int | None = None
+        """The number of the failure that matters most."""
+
     @property
     def is_reading(self) -> bool:
         return not self._lines
@@ -70,6 +73,7 @@ class FinishSummary(Static):
             self.set_timer(_SLICE_SECONDS, partial(self.read, feed, calls, touched))
             return
         ranked = calls.ranked_failures(_SLICE_SECONDS)
+        self.first_failure = ranked[0].number if ranked else None
         self._lines = [
             ("failed", [*_open_failures(feed, ranked)]),
             ("changed", _changed_files(touched)),

@@ -638,9 +638,12 @@ class WatchScreen(Screen[None]):
             self._fold_soon()
 
     def on_finish_summary_line_clicked(self, event: FinishSummary.LineClicked) -> None:
+        first = None if self._happened is None else self._happened.first_failure
         self._fold_happened()
-        if event.line == 0:
-            self.workspace.action_failure(1)
+        if event.line == 0 and first is not None:
+            self.workspace.show_call(self._feed.session.calls[first - 1])
+        elif event.line == 0:
+            self.workspace.action_failure(1)  # it says that nothing has failed
         elif event.line == 1:
             self.action_session_box("files")
         else:

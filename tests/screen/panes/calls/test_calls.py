@@ -162,7 +162,7 @@ async def test_a_second_click_opens_however_late(recording: Saver) -> None:
 
 
 async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
-    """`choose_failure` goes to the failures in order of weight, and says what became of each."""
+    """`choose_failure` goes to the failures in time, from the newest, and says what became of each."""
     async with tables() as (show, _):
         # `choose_failure` selects the next or previous failure, around the ends, and says what became of it.
         codes = [1 if n in (3, 7, 12) else 0 for n in range(20)]
@@ -174,15 +174,20 @@ async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
             rows.append((found, table.cursor))
         assert rows == [
             (f"failure {place} of 3 · not tried again", cursor)
-            for place, cursor in ((1, 3), (2, 7), (1, 3), (3, 12), (2, 7), (3, 12))
+            for place, cursor in ((3, 12), (1, 3), (3, 12), (2, 7), (1, 3), (2, 7))
         ]
+        # From a call that has not failed, it is the next one on that side, and after all of them the newest.
+        for row, step, cursor in ((5, 1, 7), (5, -1, 3), (15, 1, 12), (15, -1, 12), (1, -1, 3), (1, 1, 3)):
+            table.choose(row)
+            table.choose_failure(step)
+            assert (row, step, table.cursor) == (row, step, cursor)
         # A rejected call and an unfinished one are not failures, as in the header.
         _, table = await show(bundled("hostile"))
         for _ in range(2):
             assert table.choose_failure(-1).startswith("failure 1 of 1")
             assert table.cursor == 1
 
-        # Red tests come first, then what was not tried again, what was, and a search that found nothing.
+        # Red tests, a search that found nothing, and what was tried again or not, each in its place in time.
         def ran(number: int, command: str, code: int, printed: str = "") -> bytes:
             args: dict[str, object] = {"command": command}
             body = {"exitCode": code, "stdout": printed}
@@ -199,16 +204,16 @@ async def test_failures_are_found_in_both_directions(recording: Saver) -> None:
         _, table = await show(path)
         assert [table.choose_failure(1) for _ in range(8)] == [
             "#9 · tests still red",
-            "failure 1 of 6 · not tried again",
-            "failure 2 of 6 · not tried again",
-            "failure 3 of 6 · fixed by #3",
-            "failure 4 of 6 · fixed by #5",
+            "failure 1 of 6 · no match",
+            "failure 2 of 6 · fixed by #3",
+            "failure 3 of 6 · fixed by #5",
+            "failure 4 of 6 · not tried again",
             "failure 5 of 6 · tried again in #8",
-            "failure 6 of 6 · no match",
+            "failure 6 of 6 · not tried again",
             "#9 · tests still red",
         ]
         table.filter_by("make")
-        assert table.choose_failure(1) == "failure 2 of 2 shown · fixed by #3"
+        assert table.choose_failure(-1) == "failure 1 of 2 shown · fixed by #3"
 
 
 async def test_a_row_fits_its_pane(recording: Saver) -> None:
