@@ -55,7 +55,7 @@ def credentials(environ: Mapping[str, str], file: Path | None = None, ca: Path |
 
 
 def without_credentials(environ: Mapping[str, str]) -> dict[str, str]:
-    """Without the variables of this module, for the agent that is started."""
+    """Remove the variables of this module, for the agent that is started."""
     return {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
 
 

@@ -29,12 +29,12 @@ class Group:
         """`words` are what one of the plugins is called in messages: `format plugin`. Nothing is searched
         yet."""
         self.name = name
-        self._words = words
+        self._kind = words
         self.problems: list[str] = []
         """One line for each plugin that failed, in the order in which they failed."""
 
     def names(self) -> list[str]:
-        """Without loading the plugins."""
+        """Return the names without loading the plugins."""
         return list(self.points)
 
     def load(self, name: str) -> object | None:
@@ -58,7 +58,7 @@ class Group:
             self.problems.append(self.words_of(name, words))
 
     def words_of(self, name: str, reason: str) -> str:
-        return f"{self._words} {name}: {reason}"
+        return f"{self._kind} {name}: {reason}"
 
     def problem_of(self, name: str) -> str:
         """In one line."""

@@ -80,7 +80,7 @@ def short_folder() -> str:
 
 
 def _with_short_path(path: str, more: int, use: Callable[[str], object]) -> None:
-    """With a path that has room for `more` bytes: this one, or a link to it."""
+    """Use a path that has room for `more` bytes: this one, or a link to it."""
     if len(os.fsencode(path)) + more <= _MOST_PATH:
         use(path)
         return

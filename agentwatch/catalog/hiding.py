@@ -33,7 +33,7 @@ def hidden_from_ms(row: Row) -> int | None:
 
 
 _DEEPEST = 8
-"""Of subagents of subagents. It also ends a search in a circle of parents."""
+"""The deepest subagents of subagents. It also ends a search in a circle of parents."""
 
 
 def root(row: Row, rows: Mapping[Key, Row]) -> Row:

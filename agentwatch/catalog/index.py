@@ -78,7 +78,7 @@ class SessionIndex:
             remove_index(path)
             connection = _connected(path)
         self.connection = connection
-        """For queries. Only the index itself writes its tables."""
+        """Only the index itself writes its tables; others query them."""
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         self._create()

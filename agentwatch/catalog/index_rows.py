@@ -84,18 +84,18 @@ def command_of(command: str) -> str | None:
 
 class _Run:
     def __init__(self, words: str) -> None:
-        self._words = _LIMIT.sub("", words).split(" ")
-        while len(self._words) > 1 and self._words[0] in _KEYWORDS:
-            del self._words[0]
-        bare = self._words[0] if self._words[0] in _INTERPRETERS else ""
-        self.program = main_program(" ".join(self._words)) or bare
+        self._tokens = _LIMIT.sub("", words).split(" ")
+        while len(self._tokens) > 1 and self._tokens[0] in _KEYWORDS:
+            del self._tokens[0]
+        bare = self._tokens[0] if self._tokens[0] in _INTERPRETERS else ""
+        self.program = main_program(" ".join(self._tokens)) or bare
 
     @property
     def is_named(self) -> bool:
         return self.program not in _NO_PROGRAMS and not self.program.startswith(("#", "$", "`"))
 
     def name(self) -> str:
-        words, program = self._words, self.program
+        words, program = self._tokens, self.program
         at = next((at for at, word in enumerate(words) if program in word), len(words))
         for word, following in pairwise(words[: at + 1]):
             if word in _INTERPRETERS and following == "-c":

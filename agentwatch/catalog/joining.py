@@ -310,7 +310,7 @@ def processes_without_session(
 
 
 def _cwd(found: SessionEntry, cwds: Mapping[Key, str]) -> str | None:
-    """Without a slash at the end; None if it is not known."""
+    """The folder without a slash at its end; None if it is not known."""
     cwd = found.metadata.cwd or cwds.get(found.key)
     return (cwd.rstrip("/") or "/") if cwd else None
 

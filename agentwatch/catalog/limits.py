@@ -61,7 +61,7 @@ class NewestLimits:
 
 def limits_words(limits: Limits, now_ms: int) -> SafeText:
     """`claude 5 h 62 % · week 87 % · resets 14:00 · 3 min ago, codex 5 h 7 % · resets 15:30`."""
-    return SafeText(", ".join(_words(agent, windows, now_ms) for agent, windows in limits.items()))
+    return SafeText(", ".join(_agent_words(agent, windows, now_ms) for agent, windows in limits.items()))
 
 
 def forms(limits: Limits, now_ms: int) -> list[SafeText]:
@@ -72,9 +72,9 @@ def forms(limits: Limits, now_ms: int) -> list[SafeText]:
     agent = max(limits, key=lambda each: max(map(_used, limits[each])))
     windows = limits[agent]
     fullest = [max(windows, key=_used)]
-    found = [limits_words(limits, now_ms), _words(agent, windows, now_ms)]
-    found += [_words(agent, windows, now_ms, has_reset=False), _words(agent, fullest, now_ms)]
-    found.append(_words(agent, fullest, now_ms, has_reset=False))
+    found = [limits_words(limits, now_ms), _agent_words(agent, windows, now_ms)]
+    found += [_agent_words(agent, windows, now_ms, has_reset=False), _agent_words(agent, fullest, now_ms)]
+    found.append(_agent_words(agent, fullest, now_ms, has_reset=False))
     if now_ms - (fullest[0].said_ms or 0) < _RECENT_MS:
         found.append(_shares(agent, fullest))
     return [SafeText(each) for each in dict.fromkeys(found)]
@@ -88,7 +88,7 @@ def _used(window: Reported) -> float:
     return window.used_percent or 0
 
 
-def _words(agent: str, windows: Sequence[Reported], now_ms: int, *, has_reset: bool = True) -> str:
+def _agent_words(agent: str, windows: Sequence[Reported], now_ms: int, *, has_reset: bool = True) -> str:
     words = [_shares(agent, windows)]
     resets = [each.resets_ms for each in windows if each.resets_ms is not None]
     if resets and has_reset:

@@ -68,7 +68,7 @@ class LocalSession:
         self.kept: Digest | None = None
         """What an earlier list has read; nothing follows if the process has ended."""
         self.is_read = False
-        """Since the file has changed."""
+        """Whether the lines were read since the file has changed."""
         self.reported: StateReport | None = None
         self.process: Process | None = None
         self.life = Life.DEAD
@@ -76,7 +76,7 @@ class LocalSession:
         """Whether it is known whether its process runs."""
         self.status: SessionStatus = UNKNOWN
         self.acts: Sequence[Act] = ()
-        """As it was last read."""
+        """The user's acts, as they were last read."""
         self._acts_of: SessionActs | None = None
         self.below_ms = 0
         """The time of the last line of its subagents; 0 without one."""
@@ -472,7 +472,7 @@ class RowTable:
         self._sessions = sessions
         self._subagents = subagents
         self._repositories = Repositories()
-        self._shown: dict[Key, Repository] = {}
+        self._row_repositories: dict[Key, Repository] = {}
         self._checked: dict[str, Repository] = {}
         """Read every 5 s."""
         self._steady = Steady()
@@ -493,7 +493,7 @@ class RowTable:
         """Those in whose folder another branch is checked out than their rows show."""
         cwds = {key: self._sessions[key].cwd for key in live}
         now = self._checked = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
-        return {key for key, cwd in cwds.items() if cwd and self._shown.get(key) != now[cwd]}
+        return {key for key, cwd in cwds.items() if cwd and self._row_repositories.get(key) != now[cwd]}
 
     def judge(self, due: AbstractSet[Key], timed: AbstractSet[Key], now_ms: int) -> set[Key]:
         """Judge sessions, and update their rows: something is new about those in `due`; those in `timed` may
@@ -508,7 +508,7 @@ class RowTable:
             if session is None or self.twins.has_recording(key, self._sessions):
                 self._steady.forget(key)
                 changed[key] = None
-                self._shown.pop(key, None)
+                self._row_repositories.pop(key, None)
                 parents |= self.twins.recordings_of(key)
                 continue
             before = session.status
@@ -525,9 +525,9 @@ class RowTable:
             is_archived = key in self.archive.keys
             changed[key] = row_of(*about, counts=self._counts(key), is_archived=is_archived)
             if session.is_live:
-                self._shown[key] = repositories[cwd]
+                self._row_repositories[key] = repositories[cwd]
             else:
-                self._shown.pop(key, None)
+                self._row_repositories.pop(key, None)
             if session.found.parent is not None and session.status != before:
                 parents.add((session.found.agent, session.found.parent))
         self._replace(changed)

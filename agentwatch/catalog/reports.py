@@ -30,13 +30,13 @@ from agentwatch.sources.proc import Proc
 
 _ENDING = ".ndjson"
 _FULL_SECONDS = 60.0
-"""For an unchanged folder: a recording may have been read after it was created, before it was locked."""
+"""Reading pause of an unchanged folder: a recording may have been read before it was locked."""
 _MOST_NEW = 200
 """The newest first: reading one takes 50 us."""
 
 
 class OwnRecordings:
-    """Of recordings that have ended nothing is said."""
+    """Reports the recordings that are being written, and nothing about those that have ended."""
 
     def __init__(self, folder: Path, uid: int) -> None:
         self._folder = folder
@@ -45,7 +45,7 @@ class OwnRecordings:
         self._unread: list[str] = []
         """The stems, the oldest first."""
         self._ended: dict[str, Stamp] = {}
-        """As they were when they had ended."""
+        """The recordings that have ended, as they were then."""
         self._full_due = 0.0
         self.reported: dict[Key, StateReport] = {}
 

@@ -13,7 +13,7 @@ _MOST_REMEMBERED = 4096
 _HEAD_OF_BRANCH = "ref: refs/heads/"
 _LINK = "gitdir: "
 _SHOWN_DIGITS = 8
-"""Of a commit that is shown in place of a branch."""
+"""The digits of a commit that are shown in place of a branch."""
 
 
 class Repository(NamedTuple):
@@ -74,7 +74,7 @@ class Repositories:
         return _Place(name, "", "", cwd)
 
     def _linked(self, folder: Path, target: str) -> _Place:
-        """Of a worktree or a submodule, whose `.git` names a folder of git: see gitrepository-layout(5)."""
+        """The `.git` of a worktree or a submodule names a folder of git: see gitrepository-layout(5)."""
         git = Path(os.path.normpath(folder / target))
         if git.parent.name == "worktrees" and git.parent.parent.name == ".git":
             name = git.parent.parent.parent.name

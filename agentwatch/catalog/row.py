@@ -27,7 +27,7 @@ class Row(NamedTuple):
 
     key: Key
     agent: str
-    """Of a recording of our own, the agent that wrote it, or empty."""
+    """In a recording of our own, the agent that wrote it, or empty."""
     id: str
     """The session's id, which is an address."""
     path: Path
@@ -113,7 +113,7 @@ class Row(NamedTuple):
 
     @property
     def last_ms(self) -> int:
-        """Of its last line, or else since when its state holds, or when it began; 0 without any."""
+        """The time of its last line, of its state, or of its beginning; 0 without any."""
         return self.seen_ms or self.status.since_ms or self.began_ms or 0
 
     @property

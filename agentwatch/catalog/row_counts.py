@@ -20,7 +20,7 @@ _ENDED = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED, State.UNFINI
 
 
 def has_ended(row: Row) -> bool:
-    """On its day; nobody knows that of one that may still run."""
+    """Whether the session counts on the day of its end, which nobody knows of one that may still run."""
     return row.status.state in _ENDED and not row.is_one_liner and not row.is_archived
 
 
@@ -70,7 +70,7 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
 
 
 def status_counts(rows: Iterable[Row], now_ms: int) -> StatusCounts:
-    """Without other machines, whose sessions nobody could count without a list. `rows` has hidden ones."""
+    """Leave out other machines, which nobody could count without a list. `rows` has hidden sessions."""
     all_rows = [row for row in rows if not row.host]
     counted = counts(all_rows, now_ms)._asdict()
     begin_ms = midnight(now_ms)
@@ -154,8 +154,7 @@ class Publisher:
         self._counts = StatusCounts()
         self._counted = CountedRows(status_counts)
         self._limits = NewestLimits()
-        self._words = ""
-        """The usage limits."""
+        self._limits_words = ""
         self._written_ms: int | None = None
 
     @property
@@ -168,16 +167,16 @@ class Publisher:
         due_ms = _LEAST_MS if is_changed else _MOST_MS
         if self._is_fresh(now_ms, due_ms):
             return False
-        before = self._counts, self._words
+        before = self._counts, self._limits_words
         if is_changed:
             changed, self._rows = changed_rows(self._rows, rows), rows
             self._counts = self._counted.update(rows, changed, now_ms)
             self._limits.update(changed)
-        self._words = limits_words(self._limits.shown(now_ms), now_ms)
-        if (self._counts, self._words) == before and self._is_fresh(now_ms, _MOST_MS):
+        self._limits_words = limits_words(self._limits.shown(now_ms), now_ms)
+        if (self._counts, self._limits_words) == before and self._is_fresh(now_ms, _MOST_MS):
             return False
         self._written_ms = now_ms
-        write_status(self._counts, now_ms, self._words)
+        write_status(self._counts, now_ms, self._limits_words)
         return True
 
     def _is_fresh(self, now_ms: int, most_ms: int) -> bool:

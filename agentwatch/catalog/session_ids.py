@@ -19,7 +19,7 @@ from agentwatch.recording.store import open_regular, saved_recordings
 from agentwatch.session.events import FormatDetected, RunInfo, RunStarted
 
 LEAST_CHARACTERS = 6
-"""Of the beginning of a session's id that is taken for an address."""
+"""The shortest beginning of a session's id that is taken for an address."""
 _MOST_NAMED = 3
 
 

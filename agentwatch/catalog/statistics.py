@@ -57,7 +57,7 @@ class Failures(NamedTuple):
     failed: int
     rejected: int
     rate: float
-    """Of those that succeeded or failed."""
+    """The share of failed calls among those that succeeded or failed."""
 
 
 class Durations(NamedTuple):
@@ -71,7 +71,7 @@ class Durations(NamedTuple):
 
 
 class Verdicts(NamedTuple):
-    """Of one tool: a test runner, a linter or a build."""
+    """The verdicts of one tool: a test runner, a linter or a build."""
 
     tool: str
     runs: int
@@ -79,7 +79,7 @@ class Verdicts(NamedTuple):
     green: int
     nothing: int
     red_share: float | None
-    """Of the red and green runs; None if there is none."""
+    """The share of red runs among the red and green ones; None if there is none."""
 
 
 class CallFacts(NamedTuple):
@@ -240,7 +240,7 @@ class Spent(NamedTuple):
 
 
 def spending(connection: sqlite3.Connection) -> list[Spent]:
-    """Without the tokens that a copy repeats."""
+    """Leave out the tokens that a copy repeats."""
     found = []
     for session, agent, repository, model, at_ms, size, has_no_cost, *counts in connection.execute(_SPENT):
         tokens = Tokens(**dict(zip(_COUNTS, counts, strict=True)))
@@ -264,7 +264,7 @@ class Cost(NamedTuple):
 
     name: str | None
     sessions: int
-    """With those of subagents that are sessions of their own."""
+    """Subagents that are sessions of their own are counted too."""
     input_tokens: float | None
     cached_tokens: float | None
     output_tokens: float | None

@@ -35,7 +35,7 @@ class StatusCounts(NamedTuple):
     quiet: int | None = 0
     your_turn: int | None = 0
     ended_today: int | None = 0
-    """Since midnight, local time."""
+    """Sessions that have ended since midnight, local time."""
     unknown: int | None = 0
     """Those with activity today that may run, and whose state is not known."""
 

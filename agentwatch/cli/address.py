@@ -183,7 +183,7 @@ def report_missing(copying: Copying) -> None:
 
 
 def recording_path(words: str, command: str) -> Path:
-    """For a command that prints a whole recording."""
+    """The path of an address whose command prints a whole recording."""
     address = parse_address(words)
     if address.moment is not None:
         raise Fault(f"{command} takes a whole recording, not a moment of it: {address.session}", USAGE)

@@ -46,7 +46,7 @@ _SHOWN_COLUMNS = 80
 _FIRST_SECONDS = 1.0
 """How long printing waits. By then it is known if a remote copy begins again, as bytes were dropped."""
 _STOPPED_SECONDS = 2.0
-"""For publishing the end of a stopped agent: CI services kill a cancelled job soon."""
+"""How long publishing the end of a stopped agent may take: CI services kill a cancelled job soon."""
 _WAIT_SECONDS, _MOST_WAITS = 0.01, 100
 """How long and how often a signal waits for the end of an import: an import may hang."""
 _STOPPING = (signal.SIGINT, signal.SIGTERM)

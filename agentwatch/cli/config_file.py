@@ -148,7 +148,7 @@ def _read(path: Path, *, is_named: bool) -> bytes:
 def _check_section(path: Path, name: str, section: object) -> None:
     if name not in _SECTIONS:
         known = ", ".join(f"[{known}]" for known in _SECTIONS)
-        raise _fault(path, f"unknown section {_shown(name)}; known sections: {known}")
+        raise _fault(path, f"unknown section {_short(name)}; known sections: {known}")
     if name == "on":
         return  # `_with_rules` checks them, with a module that most settings do not need
     if not isinstance(section, dict):
@@ -159,10 +159,10 @@ def _check_section(path: Path, name: str, section: object) -> None:
     for key, value in section.items():
         expected = str if types is None else types.get(key)
         if types is not None and expected is None:
-            raise _fault(path, f"[{name}] unknown setting {_shown(key)}; known settings: {', '.join(types)}")
+            raise _fault(path, f"[{name}] unknown setting {_short(key)}; known settings: {', '.join(types)}")
         if type(value) is not expected:
             expectation = _EXPECTED[str if expected is None else expected]
-            raise _fault(path, f"[{name}] {_shown(key)}: expected {expectation}, got {_shown(repr(value))}")
+            raise _fault(path, f"[{name}] {_short(key)}: expected {expectation}, got {_short(repr(value))}")
 
 
 def _machines(path: Path, sections: Mapping[str, Mapping[str, Any]]) -> Machines:
@@ -189,7 +189,7 @@ def _with_rules(path: Path, sections: Mapping[str, Any], config: Config) -> Conf
 def _check_known(path: Path, where: str, noun: str, names: Iterable[object], known: Collection[str]) -> None:
     for name in names:
         if not isinstance(name, str) or name not in known:
-            shown = _shown(name if isinstance(name, str) else repr(name))
+            shown = _short(name if isinstance(name, str) else repr(name))
             raise _fault(path, f"{where} unknown {noun} {shown}; known {noun}s: {', '.join(known)}")
 
 
@@ -197,7 +197,7 @@ def _age_ms(path: Path, words: str) -> int:
     from agentwatch.cli.parameters import AGE_HINT, age_ms
 
     if (found := age_ms(words)) is None:
-        raise _fault(path, f"[sessions] keep: {_shown(repr(words))} is not an age; {AGE_HINT}")
+        raise _fault(path, f"[sessions] keep: {_short(repr(words))} is not an age; {AGE_HINT}")
     return found
 
 
@@ -210,7 +210,7 @@ def _check_keys(path: Path, keys: Mapping[str, str]) -> None:
         raise _fault(path, f"[keys] {error}") from None
 
 
-def _shown(text: str) -> SafeText:
+def _short(text: str) -> SafeText:
     return cut(safe_line(text), _SHOWN_COLUMNS)
 
 
@@ -231,7 +231,7 @@ def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Pa
     if publish and publish not in known:
         if not is_engine(publish):
             raise InvalidSetting(
-                f"[machines] publish: unknown engine {_shown(publish)}; "
+                f"[machines] publish: unknown engine {_short(publish)}; "
                 f"known engines: {', '.join([*known, 'nats://HOST'])}"
             )
         _check_address("[machines] publish", publish)
@@ -242,25 +242,25 @@ def _engine(name: str, section: object, folder: Path) -> EngineSettings:
     from agentwatch.remote.engine import is_publisher
 
     if _NAME.fullmatch(name) is None:
-        raise InvalidSetting(f"[engines] {_shown(name)}: a name has letters, digits, - and _ only")
-    table = f"[engines.{_shown(name)}]"
+        raise InvalidSetting(f"[engines] {_short(name)}: a name has letters, digits, - and _ only")
+    table = f"[engines.{_short(name)}]"
     if not isinstance(section, dict):
-        raise InvalidSetting(f"engines.{_shown(name)} must be a table: {table}")
+        raise InvalidSetting(f"engines.{_short(name)} must be a table: {table}")
     for key, value in section.items():
         if key not in _OF_ENGINES:
             raise InvalidSetting(
-                f"{table} unknown setting {_shown(key)}; known settings: {', '.join(_OF_ENGINES)}"
+                f"{table} unknown setting {_short(key)}; known settings: {', '.join(_OF_ENGINES)}"
             )
         if type(value) is not _OF_ENGINES[key]:
             expected = _EXPECTED[_OF_ENGINES[key]]
-            raise InvalidSetting(f"{table} {key}: expected {expected}, got {_shown(repr(value))}")
+            raise InvalidSetting(f"{table} {key}: expected {expected}, got {_short(repr(value))}")
     if "address" not in section:
         raise InvalidSetting(f'{table} address is missing: address = "nats://HOST"')
     _check_address(f"{table} address", section["address"])
     publisher = section.get("publisher", "")
     if publisher and not is_publisher(publisher):
         raise InvalidSetting(
-            f"{table} publisher: {_shown(publisher)} has other characters than a-z, 0-9 and -, or over 63"
+            f"{table} publisher: {_short(publisher)} has other characters than a-z, 0-9 and -, or over 63"
         )
     return EngineSettings(
         section["address"],
@@ -279,21 +279,21 @@ def _check_address(where: str, words: str) -> None:
     except Fault as fault:
         raise InvalidSetting(f"{where}: {fault}") from None
     if session:
-        raise InvalidSetting(f"{where}: {_shown(words)} is a session; an engine is nats://HOST")
+        raise InvalidSetting(f"{where}: {_short(words)} is a session; an engine is nats://HOST")
 
 
 def _check_listed(words: object, engines: Mapping[str, EngineSettings]) -> None:
     from agentwatch.remote.address import is_engine
 
     if not isinstance(words, str):
-        raise InvalidSetting(f"[machines] list: expected strings in quotes, got {_shown(repr(words))}")
+        raise InvalidSetting(f"[machines] list: expected strings in quotes, got {_short(repr(words))}")
     if words == HERE or words in engines or words.startswith(SSH):
         return
     if is_engine(words):
         _check_address("[machines] list", words)
         return
     known = [HERE, *engines, "nats://HOST", "ssh://HOST"]
-    raise InvalidSetting(f"[machines] list: unknown machine {_shown(words)}; known: {', '.join(known)}")
+    raise InvalidSetting(f"[machines] list: unknown machine {_short(words)}; known: {', '.join(known)}")
 
 
 def _file(section: Mapping[str, Any], key: str, folder: Path) -> Path | None:
@@ -369,7 +369,7 @@ def _settings(
     for key, value in table.items():
         if key not in known:
             hint = did_you_mean(key, known)
-            raise InvalidSetting(f"{where}: unknown setting {_shown(key)}{hint}; known: {', '.join(known)}")
+            raise InvalidSetting(f"{where}: unknown setting {_short(key)}{hint}; known: {', '.join(known)}")
         if key == "command":
             command = _command(where, value)
         elif not isinstance(value, str):
@@ -388,6 +388,6 @@ def _command(where: str, given: object) -> tuple[str, ...]:
     program = os.path.expanduser(words[0])
     if "/" in program and not os.path.isabs(program):
         raise InvalidSetting(
-            f"{where}: command: {_shown(program)} must be a whole path, or a name on the PATH"
+            f"{where}: command: {_short(program)} must be a whole path, or a name on the PATH"
         )
     return (program, *words[1:])

@@ -64,7 +64,7 @@ ARGUMENTS = {
     "AGENT": "AGENT: the command of the agent, with its arguments.",
     "ENGINE": "ENGINE: nats://HOST, or the name of an engine in the settings.",
 }
-"""For the end of `--help`."""
+"""What the end of `--help` says about the arguments."""
 
 
 class HelpfulCommand(click.Command):

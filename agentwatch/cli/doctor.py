@@ -139,10 +139,10 @@ def _versions() -> dict[str, object]:
 
 def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
     return {
-        "TERM": _shown(environ, "TERM", _TERMINAL),
-        "COLORTERM": _shown(environ, "COLORTERM", _COLORS),
-        "TERM_PROGRAM": _shown(environ, "TERM_PROGRAM", _PROGRAM),
-        "locale": _shown(environ, next(filter(environ.get, ("LC_ALL", "LC_CTYPE")), "LANG"), _LOCALE),
+        "TERM": _harmless(environ, "TERM", _TERMINAL),
+        "COLORTERM": _harmless(environ, "COLORTERM", _COLORS),
+        "TERM_PROGRAM": _harmless(environ, "TERM_PROGRAM", _PROGRAM),
+        "locale": _harmless(environ, next(filter(environ.get, ("LC_ALL", "LC_CTYPE")), "LANG"), _LOCALE),
         "encoding": getattr(sys.stdout, "encoding", None),
         "colours": _colours(environ),
         "size": _size(),
@@ -272,7 +272,7 @@ def _environment(environ: Mapping[str, str]) -> dict[str, object]:
     return {name: environ[name] if environ[name] in ("0", "1") else words for name, words in found.items()}
 
 
-def _shown(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
+def _harmless(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
     """The value of a variable if it has the form of a harmless one."""
     value = environ.get(name)
     if not value:
@@ -281,7 +281,7 @@ def _shown(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
 
 
 def _reason(error: OSError) -> str:
-    """Without the path."""
+    """Why something cannot be read, without its path."""
     return (error.strerror or type(error).__name__).lower()
 
 

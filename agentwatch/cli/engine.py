@@ -415,7 +415,7 @@ def _object(found: Found) -> dict[str, object]:
 
 
 def login(words: str, file: Path | None, ca: Path | None) -> Login:
-    """For an address or a name in the settings, a file of credentials, and an authority's certificates."""
+    """`words` are an address or a name in the settings, `ca` has the certificates of an authority."""
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
         raise Fault(f"engine takes the address of an engine, without a session: {found.address}", USAGE)

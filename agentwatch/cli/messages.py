@@ -33,7 +33,7 @@ _MOST_CHARACTERS = 8192
 
 
 def printable(line: str) -> SafeText:
-    """Without anything that acts on a terminal or on a CI runner."""
+    """Remove what acts on a terminal or on a CI runner."""
     line = safe_line(line)
     return SafeText(without_commands(line) if in_runner() else line)
 
@@ -117,14 +117,14 @@ class ShownProgress:
     """One step after another on a line of stderr, if it is a terminal, after the first second."""
 
     def __init__(self) -> None:
-        self._words = ""
+        self._step = ""
         self._is_shown = False
         self._first = time.monotonic() + _FIRST_SECONDS
         self._next = 0.0
         self._has_terminal = sys.stderr is not None and os.isatty(2)
 
     def step(self, words: str) -> ShownProgress:
-        self._words, self._next = words, 0.0
+        self._step, self._next = words, 0.0
         return self
 
     def __call__(self, done: int, total: int) -> None:
@@ -138,7 +138,7 @@ class ShownProgress:
         if not self._has_terminal or now < max(self._first, self._next):
             return
         self._next, self._is_shown = now + _STEP_SECONDS, True
-        self._print(f"\r\x1b[Kagentwatch: {self._words} {words}")
+        self._print(f"\r\x1b[Kagentwatch: {self._step} {words}")
 
     def clear(self) -> None:
         if self._is_shown:

@@ -196,7 +196,7 @@ def _kept(inputs: Iterable[str]) -> Iterator[_Kept]:
 
 
 def _real(path: Path) -> Path:
-    """Without links; `resolve` raises a RuntimeError if they form a circle."""
+    """Follow the links; `resolve` raises a RuntimeError if they form a circle."""
     return Path(os.path.realpath(path))
 
 

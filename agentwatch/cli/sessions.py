@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _ANSWER_SECONDS = 5.0
 _WIDTH = 100
-"""Of a terminal that does not say it."""
+"""The width of a terminal that does not say it."""
 _LEAST_ID = 8
 _MOST_WHOLE = 1000
 """The characters of an id that are printed elsewhere than on a terminal."""
@@ -178,7 +178,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
 
 
 def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
-    """Of sessions that are not wanted, no line need be read."""
+    """Sessions that are not wanted need not be read."""
     from agentwatch.agents.session_entry import OWN
     from agentwatch.catalog.catalog import Machine
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agentwatch.sources.agent import AgentSource
 
     _TargetOf = Callable[[str | None, Shipped | None], Target]
-    """For the engine that is named, or that of an earlier shipping."""
+    """Returns the engine that is named, or that of an earlier shipping."""
 
 _INTERRUPTED = 130
 _PROGRESS_SECONDS = 2.0

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _WHOLE = 1 << 20
-"""Of lines that are not printed on a terminal."""
+"""The width of lines that are not printed on a terminal."""
 _SHOWN_COLUMNS = 60
 
 

@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 _OWN = "agentwatch"
 """In the list, the agent of our recordings; in the index they have the recorded one."""
 _WIDTH = 80
-"""Of a terminal that does not say it."""
+"""The width of a terminal that does not say it."""
 _WHOLE = 1 << 20
-"""Of a report that is not printed on a terminal: its names are whole."""
+"""The width of a report that is not printed on a terminal: its names are whole."""
 _MOST_NAMED = 12
 _MOST_ROWS = 10
 _GAP = 2
@@ -201,7 +201,7 @@ def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
 
 
 def _known(words: str, known: int, sums: Sums) -> str:
-    """With the number of its sessions unless it is over all sessions."""
+    """Add the number of sessions to a sum, unless it is over all of them."""
     if words == UNKNOWN or known == sums.sessions:
         return words
     return f"{words} (of {count(known)} of {count(sums.sessions)} sessions)"

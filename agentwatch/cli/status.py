@@ -37,7 +37,7 @@ def quick_status(arguments: Sequence[str]) -> int | None:
 
 
 def status_line(template: str | None) -> str:
-    """Without a template, what deserves attention. Raise `UnknownFieldError` for a wrong template."""
+    """Return what deserves attention without a template. Raise `UnknownFieldError` for a wrong one."""
     if template is not None:
         StatusCounts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = clock_ms()

@@ -27,7 +27,7 @@ class PrintingFailed(Exception):
 
 
 def has_colours(fd: int = 1) -> bool:
-    """On a terminal, unless the user says no."""
+    """Lines have colours on a terminal, unless the user says no."""
     environ = os.environ
     return os.isatty(fd) and not environ.get("NO_COLOR") and environ.get("TERM") not in (None, "", "dumb")
 

@@ -87,7 +87,7 @@ def watch_rules(source: Source, options: Options) -> AlarmThread:
 
 
 def print_news(news: News, source: Source) -> None:
-    """After a pause, with the command that continues the agent."""
+    """A pause comes with the command that continues the agent."""
     pausing = source.pausing
     is_paused = news.action == Action.PAUSE
     say(f"{news.words} · to continue: kill -CONT -{pausing.agent}" if pausing and is_paused else news.words)

@@ -300,7 +300,7 @@ class _Unpickler(pickle.Unpickler):
         self._objects = shared
 
     def find_class(self, module: str, name: str) -> Any:
-        """For `_shared`, the access to the shared objects."""
+        """Return the access to the shared objects for `_shared`."""
         if module == __name__ and name == _shared.__name__:
             return self._objects.__getitem__
         return super().find_class(module, name)

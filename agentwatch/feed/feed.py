@@ -41,13 +41,13 @@ class LineDecoder(Protocol):
 
 
 class DecodedLine(NamedTuple):
-    """Of one line, or of several physical lines that were joined."""
+    """The events of one line, or of several physical lines that were joined."""
 
     events: list[Event]
     place: Place
     physical_lines: int
     pieces: Pieces | None = None
-    """Of several short lines that were decoded at once."""
+    """The times of several short lines that were decoded at once."""
 
 
 class _HeldLine(NamedTuple):
@@ -512,7 +512,8 @@ class RecordedTimes:
             return
         self._note(place.offset, pieces.first_ms)
         times_ms = [*pieces.times_ms]
-        if times_ms and self.last_ms is not None and times_ms[0] > self.last_ms and _is_rising(times_ms):
+        is_later = bool(times_ms) and self.last_ms is not None and times_ms[0] > self.last_ms
+        if is_later and all(map(lt, times_ms, times_ms[1:])):
             self._noted.extend(pieces.offsets, times_ms)
             self.last_ms = times_ms[-1]
         else:
@@ -550,10 +551,6 @@ class RecordedTimes:
     def aligned(self, offset: int) -> int:
         """The last line end at or before an offset."""
         return self.size if offset >= self.size else line_start(self.fd, max(offset, 0))
-
-
-def _is_rising(times_ms: list[int]) -> bool:
-    return all(map(lt, times_ms, times_ms[1:]))
 
 
 _TAIL_BYTES = 1 << 18

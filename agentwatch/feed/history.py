@@ -153,7 +153,7 @@ _MOST_UNENDED = 1000
 
 
 def end_of(call: Call) -> int:
-    """For a call that never ended, the end of the recording."""
+    """A call that never ended has the end of the recording."""
     return _NEVER if call.ended is None else after(call.ended)
 
 

@@ -184,8 +184,8 @@ def is_cut(fd: int) -> bool:
 
 
 def append_line(fd: int, line: bytes) -> None:
-    """Append a line to an open file, after a line end if the last line lacks one. What a full disk leaves of
-    it is taken back: a line without its end could be read as one that was written."""
+    """Add a line end first if the last line lacks one. What a full disk leaves of the line is taken back:
+    without its end it could be read as one that was written."""
     before, data = os.fstat(fd).st_size, b"\n" + line if is_cut(fd) else line
     if (written := os.write(fd, data)) < len(data):
         if os.fstat(fd).st_size == before + written:
@@ -198,7 +198,7 @@ _APPEND |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def append_own_line(path: str, line: bytes) -> None:
-    """To a file that only the user may read, which is created if necessary. A link, a file with another name
+    """The file, which only the user may read, is created if necessary. A link, a file with another name
     too, or one of another user is refused."""
     fd = os.open(path, _APPEND, 0o600)
     try:

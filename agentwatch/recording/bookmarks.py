@@ -136,7 +136,7 @@ class Bookmarks:
         self._unwritten: dict[int, Bookmark | None] = {}
         """Those that are not in the file; None for a bookmark that was removed."""
         self._stamp: tuple[int, ...] | None = None
-        self._shown: dict[int, Bookmark] = {}
+        self._visible: dict[int, Bookmark] = {}
         self._offsets: list[int] = []
         self._warning = ""
         self._last_warning = ""
@@ -146,10 +146,10 @@ class Bookmarks:
         return len(self._offsets)
 
     def __iter__(self) -> Iterator[Bookmark]:
-        return iter([self._shown[offset] for offset in self._offsets])
+        return iter([self._visible[offset] for offset in self._offsets])
 
     def at(self, offset: int) -> Bookmark | None:
-        return self._shown.get(offset)
+        return self._visible.get(offset)
 
     def refresh(self) -> bool:
         """If another viewer has changed the file; return whether other bookmarks are shown. Those behind the
@@ -164,18 +164,18 @@ class Bookmarks:
 
     def toggle(self, offset: int, ms: int | None, name: str = "") -> bool:
         """Set a bookmark at a moment, or remove the one that is shown there; return whether it is set now."""
-        if offset in self._shown:
+        if offset in self._visible:
             self._change(offset, None)
         elif len({*self._in_file, *self._unwritten}) < MOST_BOOKMARKS:
             self._change(offset, Bookmark(offset, ms, _name(name), now_ms()))
         else:
             self._warning = _FULL
-        return offset in self._shown
+        return offset in self._visible
 
     def rename(self, offset: int, name: str) -> bool:
         """Return False if the moment has no bookmark any more. An empty name removes the present one."""
         self.refresh()
-        if (bookmark := self._shown.get(offset)) is None:
+        if (bookmark := self._visible.get(offset)) is None:
             return False
         self._change(offset, bookmark._replace(name=_name(name)))
         return True
@@ -183,7 +183,7 @@ class Bookmarks:
     def next(self, offset: int) -> Bookmark | None:
         """None behind the last."""
         index = bisect_right(self._offsets, offset)
-        return self._shown[self._offsets[index]] if index < len(self._offsets) else None
+        return self._visible[self._offsets[index]] if index < len(self._offsets) else None
 
     def by_name(self) -> dict[str, int]:
         """The offset of each name; of two with the same name, the first."""
@@ -221,8 +221,8 @@ class Bookmarks:
         """Show the bookmarks at which a line of the recording ends; return whether they are others."""
         merged = self._merged(self._in_file)
         shown = {offset: merged[offset] for offset in sorted(merged) if self._is_moment(offset)}
-        is_changed = shown != self._shown
-        self._shown, self._offsets = shown, list(shown)
+        is_changed = shown != self._visible
+        self._visible, self._offsets = shown, list(shown)
         return is_changed
 
     def _warn(self, error: OSError | None) -> None:

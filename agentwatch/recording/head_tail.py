@@ -21,7 +21,7 @@ _STEP_BYTES = 1 << 16
 _FIRST_STEP_BYTES = 1 << 12
 """Most lines are shorter. Reading 4 KiB takes 1 µs; 64 KiB take 12 µs."""
 _TIMES_BYTES = 256
-"""In which the first and the last arrival time are searched; a line takes at most 45."""
+"""The first and the last arrival time are searched in these; a line takes at most 45."""
 _MOST_MS = 10**15
 _BOM = b"\xef\xbb\xbf"
 _ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
@@ -49,12 +49,12 @@ def lines_between(fd: int, begin: int, end: int) -> tuple[list[bytes], bytes]:
 
 
 def first_lines(fd: int, most_bytes: int = HEAD_BYTES) -> list[bytes]:
-    """Without a line that does not end within `most_bytes`. Raise `OSError` if the file cannot be read."""
+    """A line that does not end within `most_bytes` is left out. Raise `OSError` if it cannot be read."""
     return lines_between(fd, 0, most_bytes)[0]
 
 
 def last_lines(fd: int, most_bytes: int) -> list[bytes]:
-    """Without line ends; the first line may have begun before `most_bytes`. Raise `OSError`."""
+    """Line ends are removed. The first line may have begun before `most_bytes`. Raise `OSError`."""
     start = max(os.fstat(fd).st_size - most_bytes, 0)
     return os.pread(fd, most_bytes, start).split(b"\n")
 

@@ -24,14 +24,14 @@ _READ_BYTES = 1 << 18
 MOST_LINE_BYTES = 16 << 20
 """Longer lines are oversize and are not parsed whole: 16 MiB of `[],` need one second and 0.5 GB."""
 KEPT_BYTES = 1 << 16
-"""Of each end of an oversize line."""
+"""The bytes that are kept of each end of an oversize line."""
 
 
 class Line(NamedTuple):
     offset: int
-    """Of its first byte in the recording."""
+    """The place of the first byte in the recording."""
     data: bytes
-    """Without the line end. For an oversize line, the first 64 KiB."""
+    """The bytes without the line end. An oversize line has its first 64 KiB."""
     seen_ms: int | None
     """When its last byte arrived."""
     tail: bytes = b""
@@ -126,7 +126,7 @@ class LineReader:
 
     @property
     def offset(self) -> int:
-        """Of the next line."""
+        """The place of the next line."""
         return self._offset - self._tail_bytes
 
     def read(self) -> Lines:
@@ -201,7 +201,7 @@ def split_lines(data: bytes) -> tuple[list[bytes], bytes]:
 
 
 MOST_STREAM_BYTES = 4 << 30
-"""Of a stream that are kept: one without an end must not fill the disk."""
+"""The bytes of a stream that are kept: one without an end must not fill the disk."""
 _RETRY_SECONDS = 0.01
 _WHAT_TO_DO = "name a file or a pipe"
 

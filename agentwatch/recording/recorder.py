@@ -64,7 +64,7 @@ class Recorder:
             SENT: Appender(sent_fd, _SentTimes(times), lambda: self._at_ms, continues=continues),
         }
         self._noted = {stream: stream.size for stream in self._streams.values()}
-        """After the last byte of each stream that was written or is known to be missing."""
+        """The offset after the last byte of a stream that was written or is known to be missing."""
         if continues:
             for direction, words in ((WROTE, b"gap "), (SENT, b"sent gap ")):
                 stream = self._streams[direction]

@@ -24,7 +24,7 @@ _READ_BYTES = 1 << 18
 _TIMES_BYTES = 1 << 17
 _WRITE_BYTES = 1 << 20
 _TAIL_TIMES_BYTES = 1 << 16
-"""In which the tail of a recording is searched: at least 1,400 pieces."""
+"""The tail of a recording is searched in the last times: at least 1,400 pieces."""
 _PREFIX = b"sent "
 _UNKNOWN = -1
 
@@ -37,7 +37,7 @@ class Files(NamedTuple):
     times: int
 
     def sizes(self) -> list[int]:
-        """Of what the agent wrote and of what it was sent at one time."""
+        """The sizes of what the agent wrote and of what it was sent, at one time."""
         while True:
             wrote, sent, again = (os.fstat(fd).st_size for fd in (self.wrote, self.sent, self.wrote))
             if wrote == again:

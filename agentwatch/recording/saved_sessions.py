@@ -33,7 +33,7 @@ class SavedStem(NamedTuple):
     recording: Path
     """It may not exist: a traceback may be the only file."""
     size: int
-    """Of all files together."""
+    """The bytes of all files together."""
     changed_ms: int
     """The last change of the recording, or without one of the newest file."""
 
@@ -62,7 +62,7 @@ def saved_stems(uid: int | None = None) -> list[SavedStem]:
 
 
 def session_size(recording: Path) -> int:
-    """Of all files of a session of our own; those that cannot be read count as 0."""
+    """The bytes of all files of a session of our own; those that cannot be read count as 0."""
     try:
         with opened_folder() as fd:
             found = (own_file(path.name, fd, None) for path in session_files(recording).every)
@@ -254,11 +254,7 @@ def describe_process(
         "exit_code": exit_code,
     }
     with suppress(OSError):
-        replace_object(fd, lambda before: process | _named(before))
-
-
-def _named(process: dict[str, Any] | None) -> dict[str, Any]:
-    return {NAME: process[NAME]} if process and NAME in process else {}
+        replace_object(fd, lambda old: process | ({NAME: old[NAME]} if old and NAME in old else {}))
 
 
 def _as_text(argument: str) -> str:
@@ -313,7 +309,7 @@ class Prunable(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Of all files to be deleted."""
+        """The bytes of all files to be deleted."""
         return sum(stem.size for stem in self.sessions)
 
 

@@ -226,7 +226,7 @@ def natural(value: object) -> int | None:
 
 
 def writable(text: str, most: int) -> str:
-    """Without lone surrogates, which JSON does not have."""
+    """Cut a text, and remove lone surrogates, which JSON does not have."""
     return text[:most].encode("utf-8", "replace").decode()
 
 

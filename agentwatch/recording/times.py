@@ -31,9 +31,9 @@ class TimeColumns:
 
     def __init__(self) -> None:
         self._newest = array("q"), array("q")
-        """After the last chunk."""
+        """The pairs after the last chunk."""
         self._firsts = array("q")
-        """Of each chunk in the file."""
+        """The first offset of each chunk in the file."""
         self._first_times = array("q")
         self._fd: int | None = None
         self._is_refused = False
@@ -211,7 +211,7 @@ class WrittenTimes(ArrivalTimes):
         """`fd` is empty."""
         super().__init__()
         self.fd = fd
-        """For the relay."""
+        """The descriptor that the relay gets."""
         self._read_to = 0
 
     def fail(self, error: OSError) -> None:

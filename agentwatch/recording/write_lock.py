@@ -23,7 +23,7 @@ from agentwatch.recording.store import lock, open_regular, read_object
 # `name` has the name that the user gave; without a process it is the only key.
 
 MOST_BYTES = 4 << 20
-"""With a whole prompt. Linux passes at most 2 MiB of arguments by default, and JSON escapes them."""
+"""A command may contain a prompt. Linux passes at most 2 MiB by default, and JSON escapes them."""
 _MOST_ARGUMENTS = 64
 _MOST_ARGUMENT = 300
 _START_TOLERANCE_MS = 10_000

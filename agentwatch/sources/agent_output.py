@@ -50,7 +50,8 @@ class Reserve:
         length = min(
             disk.f_bavail * disk.f_frsize // 2, _RESERVED_BYTES
         )  # the log and the arrival times need space too
-        error = _allocate(self._fd, size, length) if length >= _MIN_BYTES else _full()
+        full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        error = _allocate(self._fd, size, length) if length >= _MIN_BYTES else full
         if error is None:
             self.fault, self._end = None, max(self._end, size + length)
         elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
@@ -71,10 +72,6 @@ class Reserve:
         if self._end:
             with suppress(OSError):
                 os.ftruncate(self._fd, os.fstat(self._fd).st_size)
-
-
-def _full() -> OSError:
-    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _allocate(fd: int, offset: int, length: int) -> OSError | None:

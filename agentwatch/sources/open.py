@@ -109,7 +109,7 @@ def _output(recording_fd: int, stderr_fd: int, times: ArrivalTimes) -> Output:
 
 
 def cannot_start(command: str, error: OSError) -> Fault:
-    """With the exit code that shells give it."""
+    """The fault has the exit code that shells give it."""
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return Fault(f"cannot start {command}: not found", NOT_FOUND)
     if error.errno in (errno.EACCES, errno.ENOEXEC):

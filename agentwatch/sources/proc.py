@@ -157,7 +157,7 @@ class Proc:
         return holders
 
     def namespace(self) -> str:
-        """Of the process ids, `pid:[4026531836]`; empty if it is not shown."""
+        """The namespace of process ids, `pid:[4026531836]`; empty if it is not shown."""
         try:
             return os.readlink(f"{self._root}/self/ns/pid")
         except OSError:

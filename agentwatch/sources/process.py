@@ -122,7 +122,7 @@ class AgentProcess:
         self._is_left = True
 
     def quiet_ms(self) -> int:
-        """For how long nothing was written since the agent has exited; 0 if it is not followed on."""
+        """How long nothing was written since the agent has exited; 0 if it is not followed on."""
         since = self._quiet_since
         return 0 if since is None or not self.is_followed else int((time.monotonic() - since) * 1000)
 
@@ -206,7 +206,7 @@ class AgentProcess:
 
 
 def _environment() -> tuple[str, dict[str, str]]:
-    """With a new mark, and without the credentials of an engine."""
+    """It has a new mark, and no credentials of an engine."""
     mark, environment = marked_environment()
     if any(name.startswith("AGENTWATCH_NATS_") for name in environment):
         from agentwatch.base.credentials import without_credentials

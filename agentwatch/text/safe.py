@@ -80,7 +80,7 @@ def _exact_replacement(code: int) -> str | int:
 
 
 class _Replacements(dict[int, str | int]):
-    """Of all characters seen so far; `str.translate` adds each new one."""
+    """The replacements of all characters seen so far; `str.translate` adds each new one."""
 
     def __init__(self, replacement: Callable[[int], str | int]) -> None:
         super().__init__()

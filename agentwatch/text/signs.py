@@ -18,9 +18,9 @@ SIGNS: Mapping[str, str] = {
 }
 """By the outcome of a call or of a run."""
 ASKS_SIGN = "!"
-"""Of what waits for the user: a session, or an open call of it."""
+"""The sign of what waits for the user: a session, or an open call of it."""
 MINUS = "−"
-"""Of removed lines on the screen; the text format has `-`."""
+"""The sign of removed lines on the screen; the text format has `-`."""
 PLAN_SIGNS: Mapping[str, str] = {
     "pending": "○",
     "in_progress": "◐",

@@ -87,7 +87,7 @@ def day_words(epoch_ms: int, now_ms: int) -> str:
 
 
 def utc(epoch_ms: int | None) -> datetime | None:
-    """To the second; None if it is unknown or outside the years 1970 to 9999."""
+    """A time to the second; None if it is unknown or outside the years 1970 to 9999."""
     if epoch_ms is None or not 0 <= epoch_ms < _YEAR_10000_MS:
         return None
     return datetime.fromtimestamp(epoch_ms // 1000, UTC)

@@ -42,7 +42,7 @@ _MOST_HOOKS = 64
 _MOST_KEPT = 64 << 20
 """The bytes of all questions. A hook beyond them is sent away: the agent's own dialog is on its screen."""
 _ASKING_SECONDS = 10.0
-"""For a hook without a question, and for one whose question was answered."""
+"""How long a hook may be connected without a question, or after its answer."""
 _MOST_ID = 64
 _CHUNK = 1 << 18
 _ENDS = frozenset(("sent", "elsewhere", "refused", "unknown"))

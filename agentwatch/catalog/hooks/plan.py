@@ -169,7 +169,7 @@ def without_entries(text: str, agent: HookedAgent) -> str:
 
 
 def installed_events(text: str, agent: HookedAgent, program: Program) -> tuple[int, int]:
-    """For how many events the right entry is there, and the other entries of ours. Raise `Shape`."""
+    """The number of events with the right entry, and of other entries of ours. Raise `Shape`."""
     events = _document(text, agent).get(_HOOKS, {})
     right = other = 0
     for event, entries in events.items():

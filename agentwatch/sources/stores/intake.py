@@ -15,9 +15,9 @@ from agentwatch.sources.source import WithoutAgent, WrittenFiles
 from agentwatch.sources.stores.lines import Store
 
 _POLL_SECONDS = 0.1
-"""For a store that does not have `poll_seconds`."""
+"""The time between two readings of a store that has no `poll_seconds`."""
 _LARGEST_SHARE = 0.1
-"""Of the time, for reading a store again."""
+"""The largest part of the time that is spent on reading a store again."""
 _PAUSES = 2
 """The pause after a batch of a large store, by the time that it took: the screen is opening."""
 _UNREADABLE_SECONDS = 5.0

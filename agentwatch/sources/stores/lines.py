@@ -51,7 +51,7 @@ class Tail:
         """The file is read from its beginning."""
         self.fd = fd
         self.offset = 0
-        """After the last whole line."""
+        """The position after the last whole line."""
 
     def has_grown(self) -> bool:
         return os.fstat(self.fd).st_size > self.offset

@@ -15,7 +15,7 @@ _PIECE_BYTES = 1 << 20
 _LONGEST_LINE = 16 << 20
 """A longer line is returned in pieces. The reader of recordings reads only its beginning and its end."""
 _MOST_BYTES = 4 << 30
-"""Of the decompressed size: a small file may contain any amount of data."""
+"""The decompressed size is limited: a small file may contain any amount of data."""
 _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 """Python 3.14 has the first. The others are packages; the extra `zstd` installs the last."""
 
