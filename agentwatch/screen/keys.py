@@ -105,6 +105,8 @@ _VIEW = (
     Key("thinking", "t", "workspace", "reasoning", "show or hide thinking", "Thinking"),
     _and("times", "c", "workspace", "times", "show or hide times of day", "Times"),
     _and("hide-stderr", "x", "workspace", "toggle_stderr", "show or hide stderr", "Hide"),
+    Key("whole-line", "enter", "stderr", "open", "stderr: show the whole line", "Whole line"),
+    _and("wrap-stderr", "w", "stderr", "wrap", "stderr: wrap long lines", "Wrap"),
     Key("fold", "enter,space", "detail", "fold", "detail: fold a branch"),
     _and("next-call", "J", "detail", "view('next')", "detail: next call", "Calls"),
     _and("previous-call", "K", "detail", "view('previous')", "detail: previous call", "Calls"),
@@ -152,7 +154,7 @@ _QUIT = (
     Key("leave", "q", "screen", "app.leave", "quit (asks about your agent)", "Quit"),
     _and("", "ctrl+c", "", "", "copy or quit"),
     _and("", "ctrl+z", "app", "suspend_process", "suspend"),
-    Key("help", "question_mark", "screen", "app.help", "show all keys", "Help"),
+    Key("help", "question_mark", "screen", "app.help", "the keys of the pane; again: all keys", "Help"),
 )
 _LIST = (
     Key("open-session", "enter", "sessions", "open", "open the session, or open a folded line", "Open"),

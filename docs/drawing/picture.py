@@ -86,7 +86,7 @@ PICTURES = {
     "screen-find": Picture("demo", (120, 32), [(0, "/gap")], shown=SAVED),
     "screen-files": Picture("demo", (120, 32), [(0, "i4")], shown=SAVED),
     "screen-time": Picture("demo", (120, 32), [(0, "i2")], shown=SAVED),
-    "screen-help": Picture("demo", (100, 68), [(4, "?")]),
+    "screen-help": Picture("demo", (100, 68), [(4, "??")]),
     "screen-attention": Picture("stuck", (120, 36), [(0, ""), (18, [AWAY]), (66, [BACK, "2"])]),
     "detail-shell": Picture("stuck", (80, 24), [(69, "23")]),
     "detail-file": Picture("stuck", (80, 24), [(14, "23")]),

@@ -5,6 +5,7 @@ from time import monotonic
 import pytest
 
 from agentwatch.screen.screens.session.panes import NAMES
+from agentwatch.screen.widgets.line_view import CursorView
 from tests.builders.lines import init, started
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, bundled, lines_of, opened
@@ -153,3 +154,36 @@ async def test_c_shows_times_of_day_in_the_transcript(recording: Saver) -> None:
         await stage.shows("09:00:00   ✓ Ran terminal command echo 0", "transcript")
         await stage.press("c")
         await stage.until(lambda: lines_of(stage.pane("transcript")) == without, "no times")
+
+
+@pytest.mark.slow
+async def test_a_line_of_stderr_can_be_read_whole(recording: Saver) -> None:
+    """`enter` shows the whole of the selected line, however long; `w` wraps all, with the same line
+    selected."""
+    words = " ".join(f"w{number}" for number in range(1, 2001))
+    async with opened(recording(session(2)), (80, 24)) as stage:
+        workspace, pane = watch_screen(stage).workspace, stage.pane("stderr")
+        assert isinstance(pane, CursorView)
+        workspace.add_stderr(["first", f"Error: {words}", "last"])
+        await stage.press("4")
+        assert "w99 " not in stage.text()
+        await stage.press("k", "enter")
+        await stage.shows("stderr, line 2")
+        await stage.press("G")
+        await stage.shows("w2000")
+        await stage.press("escape", "w")
+        assert pane.draw_row(pane.cursor, 79).text.startswith("Error: w1")
+        assert pane.line_count() > 100
+        await stage.press("G", "k")
+        await stage.shows("w2000")
+        workspace.add_stderr(["more"])
+        assert pane.draw_row(pane.cursor, 79).text.rstrip().endswith("w2000")
+        await stage.press("w")
+        assert (pane.cursor, pane.line_count()) == (1, 4)
+        await stage.press("G", "enter")
+        await stage.shows("stderr, line 4")
+        await stage.press("enter")
+        # At the end it follows; the rest of a flood is in the file.
+        workspace.add_stderr(["x" * 100_000] * 60)
+        assert pane.cursor == pane.line_count() - 1
+        assert "the rest is in the .stderr file" in lines_of(pane)[-1]

@@ -25,7 +25,7 @@ _PANES = {
     "transcript": ("open-line", "previous-line next-line", "thinking", "times"),
     "calls": ("open", "show-in-transcript", "slowest-calls", "open-file"),
     "detail": ("back", "next-call previous-call", "wrap", "failing-line", "session-box", "raw", "open-file"),
-    "stderr": ("hide-stderr",),
+    "stderr": ("whole-line", "wrap-stderr", "hide-stderr"),
     "home": _HOME,
     "home-asks": ("answer", *_HOME),
     "home-unseen": ("show-hidden", "find-session", "filter-sessions", "sort-sessions"),

@@ -108,7 +108,8 @@ class SessionApp(TerminalApp[Result]):
     def action_help(self) -> None:
         from agentwatch.screen.screens.session.help import Help
 
-        self.push_screen(Help(self.config.keys))
+        screen = self.session_screen
+        self.push_screen(Help(self.config.keys, "transcript" if screen is None else screen.workspace.pane))
 
     def action_interrupt(self) -> None:
         """Say that the agent cannot be interrupted; an app that knows its process asks whether to."""

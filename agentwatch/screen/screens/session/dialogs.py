@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -13,6 +13,7 @@ from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Static
 
 from agentwatch.agents.registry import program_named
+from agentwatch.screen.widgets.line_view import PopupLines, Spans
 from agentwatch.text.safe import SafeText
 
 IS_OFF = "interrupting is switched off: set interrupt = true in [act] of the settings"
@@ -35,6 +36,19 @@ class KeyDialog(ModalScreen[ScreenResultType | None]):
                 yield Static(Content(line))
             for key, does in self._keys:
                 yield Static(Content.assemble((f"  {key:<6}", "bold $text-accent"), does))
+
+
+class LinesDialog(ModalScreen[None]):
+    """Shows lines that are laid out for its width."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,w,q", "dismiss", "Back")]
+
+    def __init__(self, title: str, lines: Callable[[int], Iterable[Spans]]) -> None:
+        super().__init__()
+        self._view = PopupLines(title, lines, id="findings")
+
+    def compose(self) -> ComposeResult:
+        yield self._view
 
 
 class LeaveDialog(KeyDialog[str]):

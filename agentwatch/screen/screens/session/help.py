@@ -23,6 +23,22 @@ from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, fitted, wrapped
 
 _MOST_KEY = 22
+_EVERYWHERE = (
+    *("next-failure previous-failure", "find", "filter-calls", "step-back step", "go-to", "session-box"),
+    *("maximise", "next-pane", "leave"),
+)
+_FIRST = {
+    "transcript": ("down up", "top bottom", "previous-line next-line", "open-line", "thinking", "times"),
+    "calls": ("down up", "top bottom", "open", "show-in-transcript", "slowest-calls", "open-file"),
+    "detail": ("down up", "next-call previous-call", "wrap", "failing-line", "raw", "back"),
+    "stderr": ("down up", "top bottom", "whole-line", "wrap-stderr", "hide-stderr", "copy"),
+    "home": (
+        *("down up", "open-session", "preview", "find-session", "filter-sessions", "sort-sessions"),
+        *("show-hidden", "next-urgent previous-urgent", "why", "answer", "continue-session"),
+        *("interrupt-session", "go-to-terminal", "mark-session", "leave"),
+    ),
+}
+"""The 15 keys, or pairs of keys, of each pane that the help shows first, without those of all panes."""
 _INDENT = SafeText("  ")
 
 
@@ -37,7 +53,6 @@ class HelpView(PopupLines):
 
     def __init__(self, rows: Sequence[HelpRow]) -> None:
         super().__init__("Keys", self._laid_out, id="help")
-        self.border_subtitle = Content("/ find · esc back")
         self.rows = rows
 
     def show(self, rows: Sequence[HelpRow]) -> None:
@@ -57,22 +72,27 @@ class HelpView(PopupLines):
 
 
 class Help(ModalScreen[None]):
-    """Every key and what it does; `/` searches. `rebound` has the user's own keys, by binding id."""
+    """The keys of a pane and what they do; again, every key. `/` searches all. `rebound` has the user's own
+    keys, by binding id."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark", "dismiss", "Back", show=False, id="help"),
+        Binding("question_mark", "more", "All", show=False, id="help"),
         Binding("slash", "find", "Find", show=False, id="find"),
         Binding("escape", "back", "Back", show=False),
         Binding("q,enter", "dismiss", "Back", show=False),
     ]
 
-    def __init__(self, rebound: Mapping[str, str], topics: tuple[Topic, ...] = SESSION) -> None:
+    def __init__(self, rebound: Mapping[str, str], pane: str, topics: tuple[Topic, ...] = SESSION) -> None:
         super().__init__()
         self._keys = bound_keys(rebound)
         self._rows = [
-            self._row(topic, row) for topic in topics for row in topic.rows() if self._keys_of(row[0])
+            self._row(topic.title, row) for topic in topics for row in topic.rows() if self._keys_of(row[0])
         ]
-        self._view = HelpView(self._rows)
+        named = {each.id: each for topic in reversed(topics) for each in reversed(topic.shortcuts)}
+        first = _FIRST[pane] if pane == "home" else (*_FIRST[pane], *_EVERYWHERE)
+        self._has_more = True
+        self._view = HelpView([self._row("", [named[name] for name in names.split()]) for names in first])
+        self._view.border_subtitle = Content(f"{key_label(self._keys['help'][0])} all · / find · esc back")
         self._bar = InputBar("Find", "a key or a word", id="help-find")
 
     def compose(self) -> ComposeResult:
@@ -82,6 +102,18 @@ class Help(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.set_focus(self._view, scroll_visible=False)
+
+    def action_more(self) -> None:
+        """Show all keys; if they are shown, close the help."""
+        if self._has_more:
+            self._show(self._rows)
+        else:
+            self.dismiss(None)
+
+    def _show(self, rows: Sequence[HelpRow]) -> None:
+        self._has_more = False
+        self._view.border_subtitle = Content("/ find · esc back")
+        self._view.show(rows)
 
     def action_find(self) -> None:
         self._bar.show_text(self._bar.input.value, takes_keys=True)
@@ -99,7 +131,7 @@ class Help(ModalScreen[None]):
         event.stop()
         words = event.value.casefold().split()
         found = [row for row in self._rows if all(word in " ".join(row).casefold() for word in words)]
-        self._view.show(found)
+        self._show(found)
         self._bar.show_note(SafeText(plural(len(found), "row")) if words else SafeText(""))
 
     @on(Input.Submitted)
@@ -107,9 +139,10 @@ class Help(ModalScreen[None]):
         event.stop()
         self.set_focus(self._view, scroll_visible=False)
 
-    def _row(self, topic: Topic, row: Sequence[Key]) -> HelpRow:
+    def _row(self, topic: str, row: Sequence[Key]) -> HelpRow:
+        """`topic` is empty for the keys of one pane."""
         keys = "  ".join(" ".join(map(key_label, self._keys_of(each))) for each in row)
-        return HelpRow(topic.title, SafeText(keys), SafeText(row_words(row)))
+        return HelpRow(topic, SafeText(keys), SafeText(row_words(row)))
 
     def _keys_of(self, shortcut: Key) -> list[str]:
         return self._keys[shortcut.id] if shortcut.id else shortcut.keys.split(",")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from operator import itemgetter
 from time import monotonic
+from typing import ClassVar
 
 from textual import events
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.strip import Strip
@@ -16,52 +20,121 @@ from textual.widgets import Static
 
 from agentwatch.analysis.status import NO_WAITS, Waits
 from agentwatch.feed.feed import Feed
+from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.calls.list import NewFailures
 from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.panes.transcript.viewport import same_call
+from agentwatch.screen.screens.session.dialogs import LinesDialog
 from agentwatch.screen.terminal.themes import muted
-from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.screen.widgets.line_view import CursorView, LineView
 from agentwatch.session.call import Call
 from agentwatch.session.session import Session
-from agentwatch.text.safe import SafeText, columns, cut, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, safe_line, wrapped
 
 # The pane of what the agent wrote to stderr.
 
 _MOST_LINES = 5_000
-_MOST_CHARACTERS = 1_000
-"""More than the columns of a terminal. All of a line is in the file of the agent's stderr."""
+_MOST_CHARACTERS = 5_000_000
+_SHOWN = 1_000
+"""More characters than fit in a row of a terminal."""
 
 
-class StderrView(LineView):
-    """The first 5,000 lines of the agent's stderr. They have no times, so each moment has all."""
+class StderrView(CursorView):
+    """The first 5,000 lines of the agent's stderr, cut or wrapped. They have no times, so each moment has
+    all. The selected line is marked while the pane has the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("stderr")
 
     def __init__(self) -> None:
         super().__init__("4 stderr", id="stderr")
+        self.set_reactive(StderrView.is_lit, False)
         self._lines: list[SafeText] = []
+        self._characters = 0
+        self._is_full = self._wraps = False
+        self._rows: list[tuple[int, SafeText]] = []
+        """The index of the line of each row, and what is shown of it."""
 
     def line_count(self) -> int:
-        return len(self._lines)
+        return len(self._rows)
 
-    def draw(self, y: int, width: int) -> Strip:
-        return self.strip_of([(cut(self._lines[y], max(width, 1)), "plain")])
+    def draw_row(self, y: int, width: int) -> Strip:
+        return self.strip_of([(cut(self._rows[y][1], width), "plain")])
 
     def add(self, lines: list[str]) -> None:
-        room = _MOST_LINES - len(self._lines)
-        self._lines += [safe_line(line[:_MOST_CHARACTERS]) for line in lines[: max(room, 0)]]
-        if 0 <= room < len(lines):
-            self._lines.append(SafeText("… the rest is in the .stderr file beside the recording"))
-        self.show_lines()
+        first = len(self._lines)
+        for line in lines:
+            self._characters += len(line)
+            if len(self._lines) < _MOST_LINES and self._characters <= _MOST_CHARACTERS:
+                self._lines.append(safe_line(line))
+            elif not self._is_full:
+                self._is_full = True
+                self._lines.append(SafeText("… the rest is in the .stderr file beside the recording"))
+        self._lay_out(first)
 
     def take_over(self, preview: StderrView) -> None:
         """Show what the pane of a preview shows, which the source returns only once."""
-        self._lines = preview._lines
-        self.show_lines()
+        self._lines, self._characters = preview._lines, preview._characters
+        self._is_full = preview._is_full
+        self._lay_out()
 
     def copied(self) -> tuple[SafeText, SafeText]:
         """Return what `y` copies in words, and its text: all lines."""
         return SafeText("stderr" if self._lines else ""), SafeText("\n".join(self._lines))
+
+    def choose(self, row: int) -> None:
+        before, self.cursor = self.cursor, max(0, min(row, self.line_count() - 1))
+        self.following = self.cursor == self.line_count() - 1
+        self.refresh_line(before)
+        self.refresh_line(self.cursor)
+        self.bring_into_view(self.cursor)
+
+    def at_end(self) -> bool:
+        return super().at_end() and self.cursor >= self.line_count() - 1
+
+    def on_focus(self) -> None:
+        self.is_lit = True
+
+    def on_blur(self) -> None:
+        self.is_lit = False
+
+    def on_resize(self) -> None:
+        if self._wraps:
+            self._lay_out()
+        super().on_resize()
+
+    def action_open(self) -> None:
+        if self._rows:
+            number = self._rows[self.cursor][0]
+            line = self._lines[number]
+            self.app.push_screen(
+                LinesDialog(
+                    f"stderr, line {number + 1:,}",
+                    lambda width: ([(part, "plain")] for part in wrapped(line, max(width, 1))),
+                )
+            )
+
+    def action_wrap(self) -> None:
+        self._wraps = not self._wraps
+        self._lay_out()
+        self.bring_into_view(self.cursor)
+
+    def _lay_out(self, first: int = 0) -> None:
+        """Make the rows from a line on, with the cursor on the same line, or while it is followed at the
+        end."""
+        width, chosen = self.scrollable_content_region.width - 1, 0
+        if self._rows:
+            chosen = self._rows[min(self.cursor, len(self._rows) - 1)][0]
+        del self._rows[bisect_left(self._rows, first, key=itemgetter(0)) :]
+        for number, line in enumerate(self._lines[first:], first):
+            shown = wrapped(line, width) if self._wraps and width > 0 else [SafeText(line[:_SHOWN])]
+            self._rows += [(number, part) for part in shown]
+        if self.following:
+            self.cursor = max(len(self._rows) - 1, 0)
+        elif not first:
+            self.cursor = bisect_left(self._rows, chosen, key=itemgetter(0))
+        self.show_lines()
 
 
 _NEWEST_SECONDS = 0.004

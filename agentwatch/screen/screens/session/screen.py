@@ -102,7 +102,7 @@ _CATCH_UP_SECONDS = 0.015
 
 _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
-_PLACES = frozenset(("lines", "transcript", "calls", "detail", "workspace", "moment"))
+_PLACES = frozenset(("lines", "transcript", "calls", "detail", "stderr", "workspace", "moment"))
 """Where keys fold what happened."""
 _CLICK_SECONDS = 0.6
 

@@ -24,8 +24,9 @@ from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.session_status import LIVE, UNKNOWN
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.screen.keys import SESSION, SESSIONS
+from agentwatch.screen.keys import SESSIONS
 from agentwatch.screen.screens.session.app import SessionApp
+from agentwatch.screen.screens.session.dialogs import LinesDialog
 from agentwatch.screen.screens.session.help import Help
 from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, first_shown
 from agentwatch.screen.screens.session.workspace import Workspace
@@ -33,15 +34,16 @@ from agentwatch.screen.screens.sessions.answer import PermissionPrompts
 from agentwatch.screen.screens.sessions.home import ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import DemoWanted, Opened, Wanted
 from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings, why_silent
-from agentwatch.screen.screens.sessions.screen import HomeScreen, WhyDialog
+from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.watching import Report, Watching
-from agentwatch.screen.screens.sessions.words import facts_of
+from agentwatch.screen.screens.sessions.words import facts_of, why
 from agentwatch.screen.terminal.attention import Signals
 from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
+from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
     from agentwatch.output.commands import Commands
@@ -205,7 +207,10 @@ class HomeApp(SessionApp[None]):
             self.home.interrupt(row)
 
     def action_help(self) -> None:
-        self.push_screen(Help(self.config.keys, SESSIONS if self._open is None else SESSION))
+        if self._open is None:
+            self.push_screen(Help(self.config.keys, "home", SESSIONS))
+        else:
+            super().action_help()
 
     def _take(self, report: Report) -> None:
         if self.is_leaving:
@@ -307,7 +312,8 @@ class HomeApp(SessionApp[None]):
 
         facts = await asyncio.to_thread(self._machine.facts, row.key)
         at_ms = now_ms()
-        self.push_screen(WhyDialog(row, evidence(row, facts, at_ms), at_ms))
+        lines = partial(why, row, evidence(row, facts, at_ms), at_ms)
+        self.push_screen(LinesDialog(f"Why, at {time_of_day(at_ms)}", lines))
 
     @on(Opened)
     def _open_row(self, event: Opened) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult, SystemCommand
@@ -32,17 +32,12 @@ from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, ListFa
 from agentwatch.screen.screens.sessions.list import Chosen, Wanted
 from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
-from agentwatch.screen.screens.sessions.words import foreign, why
+from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.frames import prepare
 from agentwatch.screen.widgets.input_bar import LineInput
-from agentwatch.screen.widgets.line_view import PopupLines
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, cut, safe_line
-from agentwatch.text.times import time_of_day
-
-if TYPE_CHECKING:
-    from agentwatch.catalog.evidence import Proof
 
 _CLOCK_SECONDS = 1.0
 _PROBLEM_SECONDS = 10.0
@@ -279,7 +274,7 @@ class HomeScreen(Screen[None]):
         self.notify(words, severity="error", markup=False, timeout=_PROBLEM_SECONDS)
 
 
-# The dialogs that delete and rename one of our own recordings, and say why a row says what it says.
+# The dialogs that delete and rename one of our own recordings.
 
 
 class DeleteDialog(KeyDialog[bool]):
@@ -319,18 +314,6 @@ class RenameDialog(ModalScreen[str | None]):
     def _rename(self, event: Input.Submitted) -> None:
         event.stop()
         self.dismiss(event.value)
-
-
-class WhyDialog(ModalScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,w,q", "dismiss", "Back")]
-
-    def __init__(self, row: Row, proofs: Sequence[Proof], at_ms: int) -> None:
-        super().__init__()
-        self._title = f"Why, at {time_of_day(at_ms)}"
-        self._lines = partial(why, row, proofs, at_ms)
-
-    def compose(self) -> ComposeResult:
-        yield PopupLines(self._title, self._lines, id="findings")
 
 
 def title_words(row: Row) -> SafeText:

@@ -41,7 +41,7 @@ async def test_each_pane_has_its_keys(recording: Saver) -> None:
         assert shown["1"].startswith(" enter Open  [ ] Calls  t Thinking")
         assert shown["2"].startswith(" enter Detail  backspace Transcript")
         assert shown["3"].startswith(" esc Back  J K Calls  w Wrap  ! Failing line  i Session  r Raw")
-        assert shown["4"].startswith(" x Hide  / Find")
+        assert shown["4"].startswith(" enter Whole line  w Wrap  x Hide  / Find")
         await stage.press("slash")
         assert stage.rows()[-1] == " ↓ ↑ Next, previous  esc Back"
         await stage.press("escape", "f")

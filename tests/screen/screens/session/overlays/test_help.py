@@ -16,6 +16,9 @@ from agentwatch.screen.panes.calls.pane import CallTable, FilterBar
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.help import Help, HelpView
 from agentwatch.screen.terminal.signals import PendingSignals
+from tests.builders.home.home_app import row
+from tests.builders.machine.app import at_home
+from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, bundled, eventually, opened
 from tests.conftest import case
 
@@ -26,7 +29,7 @@ async def test_the_help_is_whole_moves_and_is_searched() -> None:
     """No word of the help is cut; its keys move it, and `/` searches it."""
     async with opened(bundled("demo")) as stage:
         # What a key does is shown to the last word, wrapped over as many lines as it needs.
-        await stage.press("?")
+        await stage.press("?", "?")
         view = await _help(stage)
         for size in ((160, 50), (100, 40), (40, 12), (80, 24)):
             with case(size):
@@ -39,7 +42,7 @@ async def test_the_help_is_whole_moves_and_is_searched() -> None:
                 assert "".join(shown.split()) == "".join("".join(documented).split())
         # Each key that the help lists for moving scrolls the help.
         await stage.press("escape")
-        await stage.press("?")
+        await stage.press("?", "?")
         view = await _help(stage)
         for back, forward in (
             *(("k", "j"), ("up", "down"), ("pageup", "pagedown"), ("ctrl+b", "ctrl+f")),
@@ -52,7 +55,7 @@ async def test_the_help_is_whole_moves_and_is_searched() -> None:
                 await stage.until(lambda: view.scroll_offset.y == 0, "the beginning")
         # `/` shows only the rows with all words that are typed; `esc` shows all again, and then closes.
         await stage.press("escape")
-        await stage.press("?", "slash", *"wrap long", "enter")
+        await stage.press("?", "slash", *"scroll left", "enter")
         await stage.until(lambda: _rows(stage) == ["h  l  w"], "one row")
         await stage.press("slash", *"zz")
         await stage.until(lambda: _rows(stage) == [], "no row")
@@ -61,6 +64,30 @@ async def test_the_help_is_whole_moves_and_is_searched() -> None:
         assert isinstance(stage.app.screen, Help)
         await stage.press("escape")
         await stage.until(lambda: not isinstance(stage.app.screen, Help), "the session")
+
+
+@pytest.mark.slow
+async def test_the_help_begins_with_the_keys_of_the_pane() -> None:
+    """It has 15 keys of the focused pane on one page at 80 by 24; again it has all, and then it closes."""
+    own = {"1": "open or unfold a line", "2": "slowest calls first (toggle)", "3": "detail: wrap long lines"}
+    async with opened(bundled("demo"), (80, 24)) as stage:
+        watch_screen(stage).workspace.add_stderr(["a warning"])
+        for pane, does in (*own.items(), ("4", "stderr: show the whole line")):
+            await stage.press(pane, "?")
+            view = await _help(stage)
+            assert len(view.rows) == 15
+            assert does in [row.does for row in view.rows]
+            assert view.max_scroll_y == 0
+            await stage.press("?")
+            await stage.until(lambda: len(_rows(stage)) > 30, "all keys")
+            await stage.press("?")
+            await stage.until(lambda: not isinstance(stage.app.screen, Help), "the session")
+    async with at_home([row("one")]) as home:
+        await home.press("?")
+        assert len(home.app.screen.query_one(HelpView).rows) == 15
+        await home.shows("answer its permission prompt")
+        await home.press("?")
+        await home.shows("Sessions")
 
 
 async def _help(stage: Stage) -> HelpView:
@@ -125,8 +152,10 @@ async def test_configured_keys_are_shown_and_work() -> None:
     async with app.run_test(size=(160, 60)) as pilot:
         await pilot.press("f1")
         assert isinstance(app.screen, Help)
+        assert "f1 all · / find · esc back" in str(app.screen.query_one(HelpView).border_subtitle)
+        await pilot.press("f1")
         rows = {str(row.does): str(row.keys) for row in app.screen.query_one(HelpView).rows}
-        assert rows["show all keys"] == "f1"
+        assert rows["the keys of the pane; again: all keys"] == "f1"
         assert rows["pause, or play from there; play faster; slower"] == "ctrl+g .  + =  -"
         assert rows["one event back; forward"] == ",  f8"
         assert rows["play backwards (toggle)"] == "f9"  # by default only the palette has it
