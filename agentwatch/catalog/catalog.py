@@ -46,6 +46,7 @@ _SECONDS = {
     "registries": 2.0,
     "places": 2.0,
     "live": 2.0,
+    "expected": 1.0,
     "recent": 5.0,
     "processes": 2.0,
     "clocks": 2.0,
@@ -333,6 +334,8 @@ class Machine:
             self._change(self._places.refresh(self._clock()), now_ms)
         if live := self._live if self._schedule.is_due("live") else viewed:
             self._change(self._places.check(live), now_ms)
+        if self._schedule.is_due("expected"):
+            self._change(self._places.check(self._joins.expected), now_ms)
         if self._schedule.is_due("recent"):
             sessions = self._sessions
             self._recent = {key for key in self._recent if now_ms - sessions[key].seen_ms < _HOUR_MS}

@@ -56,7 +56,7 @@ class Holder(NamedTuple):
     def words(self) -> str:
         """`process 4711 (codex, tmux main:@0.%0)`; foreign text."""
         where = f", tmux {self.tmux}" if self.tmux else ""
-        if self.process is None:
+        if self.process is None or not self.process.pid:
             return f"a process that is not known{where}"
         kind = " daemon" if self.process.is_shared and not self.process.viewer else ""
         return f"process {self.process.viewer or self.process.pid} ({self.process.agent}{kind}{where})"

@@ -162,10 +162,23 @@ def _live(facts: Facts) -> str:
     if any(Path(path).name in (found.path.name, f"{found.id}.lock") for path in process.open_paths):
         return "The process runs, and has the file of this session open."
     if process.is_guess:
-        return "The process runs in the folder of this session, which is the newest there."
+        return _guessed(facts, process)
     if session_in(process.agent, process.arguments) in (found.id, str(found.path)):
         return "The process runs, and its arguments name this session."
-    return "The process runs, and only this session has changed in its folder since it began."
+    return "The process runs, and only this session was written in its folder since it began."
+
+
+def _guessed(facts: Facts, process: Process) -> str:
+    """Why a session runs that is only one of the newest of its folder."""
+    near = [each for each in facts.processes or () if not each.is_shared]
+    if len(near) < 2:
+        return "The process runs in the folder of this session, which was written last there."
+    runs = (
+        f"This session is one of those written last in the folder of {_pids(facts._replace(processes=near))}"
+    )
+    if not process.pid:
+        return f"{runs}, and it is not known which of them has it."
+    return f"{runs}; the process ran when it began."
 
 
 def _dead(facts: Facts) -> str:
@@ -175,7 +188,7 @@ def _dead(facts: Facts) -> str:
     if found.agent == OWN:
         return "No process writes the recording."
     if facts.process is not None:
-        return "The process runs in the folder of this session, and a newer session has changed there."
+        return "The process runs in the folder of this session, and a newer session was written there."
     if reported is not None and reported.pid is not None:
         return "The process that the agent's record names has ended."
     facts = facts._replace(processes=[each for each in facts.processes or () if not each.is_shared])
@@ -251,6 +264,8 @@ def _child(facts: Facts, call: OpenCall | None, then_ms: int | None) -> Proof:
     began_ms = facts.process and facts.process.child_began_ms
     words = f"A child process began after the {'last line' if call is None else 'call'}"
     words = "The process has a child process of unknown age" if has_child is None else words
+    if facts.process is not None and not facts.process.pid:
+        words = "It is not known which process has the session"
     return Proof(f"{words}: a call may run.", facts.runner, began_ms)
 
 

@@ -1,9 +1,16 @@
 """Which session belongs to which process.
 
 The evidence, in this order: what the agent says; the files that a process has open; the session that its
-arguments name; its folder, if exactly one session of that folder has changed since the process began. If
-several have, the only process of the folder has written the newest: `/clear` and `/new` begin another file.
-With several processes in a folder the newest is not taken: that would give them the same session.
+arguments name; its folder, and when the session was written. The last is one rule for all agents, because
+most of them keep no file open and hide their arguments:
+
+- A process can have written a session in its folder only after it began. The time of a session is that of its
+  last line: a file also changes when another process adds a title to it.
+- A process has one session at a time. As many of the newest sessions of a folder run as processes that can
+  have written them; the older ones were left, with `/clear`, `/new` or `/resume`. If there were several, this
+  is a guess.
+- A session belongs to a process that ran when the session began. If several did, its process is not known.
+- What a process has written that has ended, no other process has written.
 """
 
 from __future__ import annotations
@@ -11,14 +18,17 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from heapq import nlargest
 from operator import itemgetter
 from pathlib import Path
+from typing import NamedTuple
 
 from agentwatch.agents.registry import SessionFolder
 from agentwatch.agents.session_entry import OWN, Key, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
-from agentwatch.catalog.local_session import LocalSession
+from agentwatch.catalog.local_session import NO_FILE, LocalSession
 from agentwatch.catalog.processes import Processes, look_of, session_in, started_ms
 from agentwatch.catalog.reports import Registries
 from agentwatch.catalog.session_status import Process
@@ -62,13 +72,38 @@ def _after(sessions: list[tuple[int, Key]], since: int) -> list[Key]:
 
 
 SessionJoin = tuple[Life, Process | None]
+Span = tuple[int | None, int | None]
+"""The times of the first and of the last line of a session; None if unknown."""
 _DEAD: SessionJoin = (Life.DEAD, None)
 _UNKNOWN: SessionJoin = (Life.UNKNOWN, None)
+_EVER = -(1 << 62)
+_BEFORE_ALL = 1 << 60
+"""By this, the times of sessions that no running process has written are earlier than all others."""
+_MOST_MATCHED = 16
+"""Of more processes in one folder, it is not found out which has which session."""
 _TOLERANCE_MS = 100
 """The start of a process and the time of a file are exact to 10 ms."""
 _LOADING_MS = 2000
 """A window may begin this long before its session is loaded, or after: it starts the daemon if none runs."""
 _RESUMES = frozenset({"resume", "fork"})
+
+
+class Earlier(NamedTuple):
+    """The last join of the sessions."""
+
+    joins: Mapping[Key, SessionJoin] = {}
+    pids: AbstractSet[int] = frozenset()
+    """The processes that were known then."""
+    at_ms: int = 0
+
+    def pids_of(self, keys: Iterable[Key], members: Iterable[tuple[Process, int]]) -> dict[Key, int]:
+        """The processes that some sessions had, if all of `members` that ran then were known. A process is
+        known up to 2 s later than the file that it writes."""
+        if any(each.pid not in self.pids and (each.began_ms or 0) <= self.at_ms for each, _ in members):
+            return {}
+        began = {each.pid: each.began for each, _ in members}
+        found = {key: self.joins.get(key, _DEAD)[1] for key in keys}
+        return {key: each.pid for key, each in found.items() if each and began.get(each.pid) == each.began}
 
 
 def session_joins(
@@ -77,12 +112,17 @@ def session_joins(
     reported: Mapping[Key, StateReport],
     cwds: Mapping[Key, str],
     exact: Collection[str] = (),
+    spans: Mapping[Key, Span] | None = None,
+    before: Earlier | None = None,
+    over: Mapping[Key, int] | None = None,
 ) -> dict[Key, SessionJoin]:
     """Return for each session whether its process runs, and which it is. One that has ended is `DEAD` with
     None, one that some process may belong to is `UNKNOWN`. The process of a session that runs is None if
     several may be it. `processes` is None if they are not known. The sessions of `reported` need not be found
-    yet. The agents in `exact` report for each session whether it is open."""
-    joins = _Joins(processes or {}, reported)
+    yet. The agents in `exact` report for each session whether it is open. `spans` are the times of the first
+    and last line of sessions, `before` is the last join, and `over` says for a session whose process has
+    ended when that was."""
+    joins = _Joins(processes or {}, reported, spans or {}, before or Earlier(), over or {})
     left = [found for found in founds if not joins.by_evidence(found, cwds)]
     joins.add_said()
     joins.find_viewers()
@@ -96,7 +136,15 @@ def session_joins(
 
 
 class _Joins:
-    def __init__(self, processes: Mapping[int, Process], reported: Mapping[Key, StateReport]) -> None:
+    def __init__(
+        self,
+        processes: Mapping[int, Process],
+        reported: Mapping[Key, StateReport],
+        spans: Mapping[Key, Span],
+        before: Earlier,
+        over: Mapping[Key, int],
+    ) -> None:
+        self._spans, self._before, self._over = spans, before, over
         self.found: dict[Key, SessionJoin] = {}
         self._processes = processes
         self._reported = reported
@@ -104,8 +152,9 @@ class _Joins:
         """Those whose session is known. A recording leaves its agent to the agent's own session."""
         self._movable: dict[int, tuple[Key, int]] = {}
         """By processes whose arguments name a session, which the user may have left; with its last write."""
-        self._served: list[tuple[int, str, Key]] = []
-        """The sessions of daemons: when each was loaded or written, its folder, and its key."""
+        self._served: list[tuple[int, str, Key, bool]] = []
+        """The sessions of daemons: when each was loaded or written, its folder, its key, whether it has a
+        file."""
         self._by_file: dict[str, Process] = {}
         self._by_argument: dict[Key, Process] = {}
         for process in processes.values():
@@ -124,19 +173,20 @@ class _Joins:
                 life,
                 self._processes.get(reported.pid or 0),
                 _cwd(found, cwds),
-                changed_ms_of(found, reported),
+                self._written_ms(found),
+                has_file=found.path != NO_FILE,
             )
             return True
         file = self._by_file and (self._by_file.get(found.path.name) or self._by_file.get(f"{found.id}.lock"))
         if file and file.agent == found.agent:
             self._taken.add(file.pid)
-            self._join(key, Life.LIVE, file, _cwd(found, cwds), changed_ms_of(found, reported))
+            self._join(key, Life.LIVE, file, _cwd(found, cwds), self._written_ms(found))
             return True
         named = self._by_argument and (
             self._by_argument.get(key) or self._by_argument.get((found.agent, os.fspath(found.path)))
         )
         if named and named.pid not in self._taken:
-            self._movable[named.pid] = key, changed_ms_of(found, reported)
+            self._movable[named.pid] = key, self._written_ms(found)
             self.found[key] = Life.LIVE, named
             return True
         return False
@@ -145,12 +195,11 @@ class _Joins:
         """Add the sessions that an agent reports, and of which no file is found yet."""
         for key, reported in self._reported.items():
             if key not in self.found and (life := self._claimed(reported)) is not None:
-                self._join(
-                    key, life, self._processes.get(reported.pid or 0), reported.cwd, reported.began_ms or 0
-                )
+                process, began_ms = self._processes.get(reported.pid or 0), reported.began_ms or 0
+                self._join(key, life, process, reported.cwd, began_ms, has_file=False)
 
     def by_folder(self, founds: list[SessionEntry], cwds: Mapping[Key, str], exact: Collection[str]) -> None:
-        """Join each session that alone may belong to a process; the others may run, or have ended."""
+        """Join each session that a process of its folder has probably; the others may run, or have ended."""
         left = [process for process in self._processes.values() if process.pid not in self._taken]
         daemons = {process.agent for process in self._processes.values() if process.is_shared}
         free = [
@@ -160,42 +209,111 @@ class _Joins:
         ]
         oldest: dict[str, int] = {}
         for process, since in free:
-            least = 0 if _continues(process) else since
+            least = _EVER if _continues(process) else since
             oldest[process.agent] = min(least, oldest.get(process.agent, least))
         candidates: defaultdict[str, Candidates] = defaultdict(Candidates)
         for found in founds:
             self.found[found.key] = _DEAD
             first = oldest.get(found.agent)
-            if (
-                first is not None
-                and (changed := changed_ms_of(found, self._reported.get(found.key))) >= first
-            ):
-                candidates[found.agent].add(_cwd(found, cwds), changed, found.key)
-        claims: defaultdict[Key, list[Process]] = defaultdict(list)
+            if first is None:
+                continue
+            written = self._written_ms(found)
+            if written <= self._over.get(found.key, _EVER):
+                written -= _BEFORE_ALL
+            if written >= first:
+                candidates[found.agent].add(_cwd(found, cwds), written, found.key)
         for some in candidates.values():
             some.sort()
+        groups: defaultdict[tuple[str, str | None], list[tuple[Process, int]]] = defaultdict(list)
         for process, since in free:
-            some = candidates[process.agent]
-            folder = None if process.is_shared else process.cwd
-            keys = some.since(folder, since)
+            some, folder = candidates[process.agent], None if process.is_shared else process.cwd
             named = self._movable.get(process.pid)
-            if named is not None and keys and self._is_alone(process):
+            if named is None:
+                groups[process.agent, folder].append((process, since))
+            elif some.since(folder, since) and self._is_alone(process):
                 if newer := some.since(folder, max(since, named[1] + 1)):
                     self._take_newest(process, [named[0], *newer])
-            elif named is not None:
-                some.may_be(folder, since)
-            elif len(keys) == 1:
-                claims[keys[0]].append(process)
-            elif keys and self._is_alone(process):
-                self._take_newest(process, keys)
-            elif _continues(process) and (before := some.since(folder, 0)) and self._is_alone(process):
-                self._take_newest(process, before[-1:])
             else:
                 some.may_be(folder, since)
+        for (agent, folder), members in groups.items():
+            self._by_rule(candidates[agent], folder, members)
         for some in candidates.values():
-            self.found.update(dict.fromkeys(some.possible(), _UNKNOWN))
-        for key, claiming in claims.items():
-            self.found[key] = Life.LIVE, claiming[0] if len(claiming) == 1 else None
+            possible = (key for key in some.possible() if self.found[key][0] is Life.DEAD)
+            self.found.update(dict.fromkeys(possible, _UNKNOWN))
+
+    def _by_rule(self, some: Candidates, folder: str | None, members: list[tuple[Process, int]]) -> None:
+        """Join the sessions of a folder to the processes in it that are known by nothing else."""
+        members.sort(key=itemgetter(1), reverse=True)
+        oldest, since = members[-1]
+        keys = some.since(folder, since)
+        is_clear = all(
+            not each.is_shared and each.cwd is not None
+            for each in self._processes.values()
+            if each.agent == oldest.agent
+        )
+        if len(keys) > 1 and len(members) == 1 and is_clear:
+            self._take_newest(oldest, keys)
+        elif len(keys) == 1 or (keys and is_clear):
+            most = len(members)
+            can_be = {process.pid: some.since(folder, since)[-most:] for process, since in members}
+            self._share(members, can_be, keys)
+        elif _continues(oldest) and self._is_alone(oldest) and (before := some.since(folder, _EVER)):
+            self._take_newest(oldest, before[-1:])
+        else:
+            for process, since in members:
+                own = some.since(folder, since)
+                if len(own) == 1:
+                    self.found[own[0]] = Life.LIVE, process
+                else:
+                    some.may_be(folder, since)
+
+    def _share(
+        self, members: list[tuple[Process, int]], can_be: dict[int, list[Key]], keys: list[Key]
+    ) -> None:
+        """Join the newest sessions to the processes, the youngest of which comes first, that can have written
+        them."""
+        running: set[Key] = set()
+        for process, _ in members:
+            newest = next((key for key in reversed(can_be[process.pid]) if key not in running), None)
+            running.update(() if newest is None else (newest,))
+        is_guess = len(keys) > 1
+        agent = members[0][0].agent
+        left = Process(members[-1][0].pid, 0, agent, is_guess=True)
+        self.found.update(dict.fromkeys(keys, (Life.DEAD, left)))
+        unknown = Process(0, 0, agent, children=1, is_guess=True) if is_guess else None
+        self.found.update(dict.fromkeys(running, (Life.LIVE, unknown)))
+        for key, process in self._matched(members, can_be, running).items():
+            self.found[key] = Life.LIVE, process._replace(is_guess=is_guess)
+
+    def _matched(
+        self, members: list[tuple[Process, int]], can_be: dict[int, list[Key]], running: AbstractSet[Key]
+    ) -> dict[Key, Process]:
+        """The process of each session that only one can have: of those that ran when it began, or the one of
+        before, or the only one that is left."""
+        matched: dict[Key, Process] = {}
+        free = {process.pid: (process, since) for process, since in members[:_MOST_MATCHED]}
+        if len(members) > _MOST_MATCHED:
+            return matched
+        began = {key: each for key in running if (each := self._spans.get(key, (None, 0))[0]) is not None}
+        before = self._before.pids_of(running, free.values())
+        fits: tuple[Callable[[Key, int, int], bool], ...] = (
+            lambda key, _pid, since: began.get(key, since) >= since,
+            lambda key, pid, _since: before.get(key) == pid,
+            lambda _key, _pid, _since: True,
+        )
+        for is_fit in (fits[0], fits[1], fits[0], fits[2]):
+            is_new = True
+            while is_new:
+                is_new = False
+                for key in sorted(running - matched.keys()):
+                    able = [
+                        pid
+                        for pid, (_, since) in free.items()
+                        if key in can_be[pid] and is_fit(key, pid, since)
+                    ]
+                    if len(able) == 1:
+                        matched[key], is_new = free.pop(able[0])[0], True
+        return matched
 
     def _is_alone(self, process: Process) -> bool:
         """Whether no other process of the agent may have written in the folder of a process."""
@@ -207,11 +325,9 @@ class _Joins:
 
     def _take_newest(self, process: Process, keys: list[Key]) -> None:
         """Join the newest to the process that has probably written all of them."""
-        *left, newest = keys
-        self.found.update(
-            dict.fromkeys(left, (Life.DEAD, Process(process.pid, 0, process.agent, is_guess=True)))
-        )
-        self.found[newest] = Life.LIVE, process._replace(is_guess=True)
+        left = Process(process.pid, 0, process.agent, is_guess=True)
+        self.found.update(dict.fromkeys(keys[:-1], (Life.DEAD, left)))
+        self.found.update(dict.fromkeys(keys[-1:], (Life.LIVE, process._replace(is_guess=True))))
 
     def _claimed(self, reported: StateReport) -> Life | None:
         """None without a claim, or for another process: without /proc, starts are compared only here."""
@@ -222,10 +338,22 @@ class _Joins:
                 return None
         return reported.claim
 
-    def _join(self, key: Key, life: Life, process: Process | None, cwd: str | None, recent_ms: int) -> None:
+    def _written_ms(self, found: SessionEntry) -> int:
+        return changed_ms_of(found, self._reported.get(found.key), self._spans.get(found.key))
+
+    def _join(
+        self,
+        key: Key,
+        life: Life,
+        process: Process | None,
+        cwd: str | None,
+        recent_ms: int,
+        *,
+        has_file: bool = True,
+    ) -> None:
         self.found[key] = life, process
         if process is not None and not look_of(process.agent).daemon.isdisjoint(process.arguments):
-            self._served.append((recent_ms, cwd or "", key))
+            self._served.append((recent_ms, cwd or "", key, has_file))
 
     def find_viewers(self) -> None:
         """Note for each session of a daemon which window may show it. The daemon keeps a session loaded when
@@ -236,15 +364,15 @@ class _Joins:
         shown: dict[Key, Process] = {}
         folders: dict[Key, str | None] = {}
         doubtful: set[int] = set()
-        for recent_ms, cwd, key in sorted(self._served, reverse=True):
-            may_show = [each for each in windows if _may_show(each, key, cwd, recent_ms)]
+        for recent_ms, cwd, key, has_file in sorted(self._served, reverse=True):
+            may_show = [each for each in windows if _may_show(each, key, cwd, recent_ms, has_file=has_file)]
             free = [each for each in may_show if each not in shown.values()]
             if free:
                 shown[key] = max(free, key=lambda each: (key[1] in each.arguments, each.began_ms or 0))
                 folders[key] = free[0].cwd if len({each.cwd for each in free}) == 1 else None
             else:
                 doubtful.update(each.pid for each in may_show)
-        for *_, key in self._served:
+        for _, _, key, _ in self._served:
             life, process = self.found[key]
             if process is not None:
                 window = shown.get(key)
@@ -258,7 +386,7 @@ def least_changes(processes: Iterable[Process]) -> dict[str, int]:
     """Since when a session of each agent must have changed that its folder may join to a process."""
     least: dict[str, int] = {}
     for each in processes:
-        since = 0 if _continues(each) else (each.began_ms or 0) - _TOLERANCE_MS
+        since = _EVER if _continues(each) else (each.began_ms or 0) - _TOLERANCE_MS
         least[each.agent] = min(since, least.get(each.agent, since))
     return least
 
@@ -268,15 +396,16 @@ def _continues(process: Process) -> bool:
     return not look_of(process.agent).continues.isdisjoint(process.arguments)
 
 
-def _may_show(window: Process, key: Key, cwd: str, recent_ms: int) -> bool:
-    """`recent_ms` is when the session was loaded or written last."""
+def _may_show(window: Process, key: Key, cwd: str, recent_ms: int, *, has_file: bool) -> bool:
+    """`recent_ms` is when the session was loaded or written last. A window resumes none without a prompt."""
     if window.agent != key[0]:
         return False
     if key[1] in window.arguments:
         return True
     is_there = not cwd or window.cwd in (None, cwd)
     began_ms = window.began_ms or 0
-    return is_there and (began_ms <= recent_ms + _LOADING_MS or not _RESUMES.isdisjoint(window.arguments))
+    resumes = has_file and not _RESUMES.isdisjoint(window.arguments)
+    return is_there and (resumes or began_ms <= recent_ms + _LOADING_MS)
 
 
 def processes_without_session(
@@ -291,7 +420,9 @@ def processes_without_session(
     taken = {pid for _, each in lives.values() if each is not None for pid in (each.pid, each.viewer)}
     taken |= {each.pid for each in reported.values()}
     doubtful = {
-        (key[0], cwds.get(key)) for key, (life, each) in lives.items() if life is not Life.DEAD and not each
+        (key[0], cwds.get(key))
+        for key, (life, each) in lives.items()
+        if life is not Life.DEAD and (each is None or not each.pid)
     }
     found = {}
     for pid, each in processes.items():
@@ -315,11 +446,15 @@ def _cwd(found: SessionEntry, cwds: Mapping[Key, str]) -> str | None:
     return (cwd.rstrip("/") or "/") if cwd else None
 
 
-def changed_ms_of(found: SessionEntry, reported: StateReport | None) -> int:
-    """When it was last written or loaded, or when a hook in it has reported."""
+def changed_ms_of(found: SessionEntry, reported: StateReport | None, span: Span | None = None) -> int:
+    """When it was last written or loaded, or when a hook in it has reported. A copy of an earlier session has
+    only one line of its own, the first."""
     changed = found.metadata.changed_ms
     times_ms = (0, 0) if reported is None else (reported.since_ms or 0, reported.began_ms or 0)
-    return max(found.changed_ns // 10**6 if changed is None else changed, *times_ms)
+    changed = found.changed_ns // 10**6 if changed is None else changed
+    if span is not None and span[1] is not None:
+        changed = min(changed, max(span[1], span[0] or 0))
+    return max(changed, *times_ms)
 
 
 def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
@@ -339,6 +474,8 @@ def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
 RECENT_MS = 7 * 24 * 3_600_000
 """A session without a line for longer than this runs only if its agent says so."""
 _PRUNE_MS = 60_000
+_MOST_EXPECTED = 200
+"""The most files that are looked at as often as those of sessions that run: 2 µs each."""
 
 
 class Joins:
@@ -361,6 +498,13 @@ class Joins:
         self.starting: Mapping[Key, StateReport] = {}
         """The processes without a session, which have a row each."""
         self._pruned_ms = 0
+        self._earlier = Earlier()
+        self._over: dict[Key, int] = {}
+        """When the last process of each session was seen to have ended."""
+        self._near: AbstractSet[tuple[str, str | None]] = frozenset()
+        """The folders of the processes, each with the agent."""
+        self.expected: AbstractSet[Key] = frozenset()
+        """The sessions that do not run, and that a process in their folder may continue at any time."""
 
     @property
     def processes(self) -> Mapping[int, Process] | None:
@@ -373,13 +517,21 @@ class Joins:
             self._subagents.add(key)
             return
         if self._may_run(session, now_ms):
-            self.is_due = self.is_due or key not in self._sessions
+            self.is_due = self.is_due or key not in self._sessions or self._is_back(session)
             self._sessions[key] = session
         elif key not in self._sessions:
             session.join(Life.DEAD, None)
 
+    def _is_back(self, session: LocalSession) -> bool:
+        """Whether it has ended, or nobody knows, and a process in its folder may have written it since."""
+        if session.life is Life.LIVE or not session.is_joined or not self.depends_on_folder(session):
+            return False
+        folder = _cwd(session.found, {session.found.key: session.cwd})
+        return folder is None or (session.found.agent, folder) in self._near
+
     def forget(self, key: Key) -> None:
         self.is_due = self._sessions.pop(key, None) is not None or self.is_due
+        self._over.pop(key, None)
         self._subagents.discard(key)
 
     def read_processes(self, now_ms: int) -> None:
@@ -395,7 +547,7 @@ class Joins:
 
     def continues(self, agent: str) -> bool:
         """Whether a process continues the newest session of its folder, whichever that is."""
-        return self._least.get(agent) == 0
+        return self._least.get(agent) == _EVER
 
     def depends_on_folder(self, session: LocalSession) -> bool:
         """Whether a process may be joined by the session's folder."""
@@ -433,11 +585,40 @@ class Joins:
         reported = {
             key: each for key, each in self._registries.reported.items() if key not in self._subagents
         }
-        lives = session_joins(founds, processes, reported, cwds, self._registries.exact)
+        spans = {key: each.span for key, each in self._sessions.items()}
+        self._note_ended(now_ms)
+        lives = session_joins(
+            founds, processes, reported, cwds, self._registries.exact, spans, self._earlier, self._over
+        )
+        self._earlier = Earlier(lives, (processes or {}).keys(), now_ms)
+        self._expect(cwds)
         starting = processes_without_session(processes or {}, reported, lives, cwds)
         self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
         agents = self._processes.agents
         return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
+
+    def _note_ended(self, now_ms: int) -> None:
+        """Note the sessions whose process has ended. What it has written, it may have written until now."""
+        processes = self.processes
+        if processes is None:
+            return
+        for key, (life, process) in self._earlier.joins.items():
+            if life is not Life.LIVE or process is None or not process.pid or key not in self._sessions:
+                continue
+            now = processes.get(process.pid)
+            if now is None or (now.began, now.began_ms) != (process.began, process.began_ms):
+                self._over[key] = now_ms
+
+    def _expect(self, cwds: Mapping[Key, str]) -> None:
+        """Find the sessions whose files show first that a process continues them."""
+        self._near = {(each.agent, each.cwd) for each in (self.processes or {}).values()}
+        near = [
+            key
+            for key, each in self._sessions.items()
+            if self._earlier.joins.get(key, _DEAD)[0] is not Life.LIVE
+            and (key[0], _cwd(each.found, cwds)) in self._near
+        ]
+        self.expected = set(nlargest(_MOST_EXPECTED, near, key=lambda key: self._sessions[key].seen_ms))
 
     def _is_used(self, agent: str) -> bool:
         """It keeps sessions in this home, or will."""

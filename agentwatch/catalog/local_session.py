@@ -171,6 +171,12 @@ class LocalSession:
         return digest.began_ms + self.skew_ms
 
     @property
+    def span(self) -> tuple[int | None, int | None]:
+        """The times of its first and its last line, in ms, if its file was read since it has changed."""
+        is_known = self.is_read and self.found.reach is not Reach.STORE and self.digest is not None
+        return self.began_ms, self.digest.seen_ms if is_known and self.digest is not None else None
+
+    @property
     def duration_ms(self) -> int | None:
         """How long it took, if it has ended, as `Session.duration_ms`."""
         if self.is_running or self.digest is None:
@@ -401,7 +407,7 @@ def _pid(session: LocalSession) -> int | None:
         return None
     if session.reported is not None and session.reported.pid is not None:
         return session.reported.pid
-    return None if session.process is None else session.process.pid
+    return None if session.process is None else session.process.pid or None
 
 
 LATER_MS = 60_000

@@ -125,4 +125,4 @@ class Process(NamedTuple):
     """Whether it has a terminal, so that somebody may use it; not known without /proc."""
     has_one_prompt: bool = False
     is_guess: bool = False
-    """Whether the session is only the newest of several that the process may have written or may show."""
+    """Whether the session is only one of the newest that the process may have written or may show."""

@@ -56,12 +56,20 @@ def _is_runnable(pid: int) -> bool:
 
 
 @contextmanager
-def in_terminal(arguments: list[str], cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process that has a terminal of its own; a shell that waits runs it, under the agent's name."""
+def in_terminal(
+    arguments: list[str], cwd: Path, script: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process that has a terminal of its own; a shell that waits runs it, under the agent's name. The
+    code is an argument `-c`, unless it is in a file, `script`.
+    """
     name, *rest = arguments
+    code = ["-c", _WAITS, name]
+    if script is not None:
+        script.write_text(_WAITS)
+        code = [str(script)]
     master, slave = os.openpty()
     process = subprocess.Popen(
-        [name, "-c", _WAITS, name, *rest],
+        [name, *code, *rest],
         executable="/bin/sh",
         cwd=cwd,
         stdin=slave,

@@ -6,7 +6,7 @@ from typing import Any
 
 from agentwatch.agents.session_entry import NO_METADATA, OWN, Key, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
-from agentwatch.catalog.joining import processes_without_session, session_joins
+from agentwatch.catalog.joining import Earlier, processes_without_session, session_joins
 from agentwatch.catalog.local_session import LocalSession, without_file
 from agentwatch.catalog.session_status import Process
 from tests.conftest import case
@@ -36,6 +36,7 @@ def results(
     reported: Iterable[StateReport] = (),
     cwds: Mapping[Key, str] | None = None,
     exact: Iterable[str] = (),
+    **known: Any,
 ) -> dict[str, Result]:
     """Return the life and the process id of each session."""
     found = session_joins(
@@ -44,6 +45,7 @@ def results(
         {(each.agent, each.session_id): each for each in reported},
         cwds or {},
         frozenset(exact),
+        **known,
     )
     return {key[1]: (life, found and found.pid) for key, (life, found) in found.items()}
 
@@ -86,11 +88,11 @@ def test_what_the_agent_says_comes_first() -> None:
 
 
 def test_a_session_is_joined_by_its_folder() -> None:
-    """If several sessions may belong to one process, none of them is taken."""
+    """If it is not known which process a session has, it has none."""
     # Without a record, two sessions of a folder may each belong to either of two processes.
     founds = [session("claude", "a"), session("claude", "b"), session("claude", "c", "/else")]
     processes = [process(1, "claude"), process(2, "claude")]
-    assert results(founds, processes) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None), "c": (DEAD, None)}
+    assert results(founds, processes) == {"a": (LIVE, 0), "b": (LIVE, 0), "c": (DEAD, None)}
     # A session is joined by its folder if no other one has changed there since the process began.
     founds = [
         session("gemini", "mine"),
@@ -114,7 +116,7 @@ def test_a_session_is_joined_by_its_folder() -> None:
     # Two processes of one folder are judged by their own start.
     founds = [session("pi", "a", after_ms=1000), session("pi", "b", after_ms=60_000)]
     processes = [process(1, "pi"), process(2, "pi", began_ms=BEGAN + 30_000)]
-    assert results(founds, processes) == {"a": (UNKNOWN, None), "b": (LIVE, 2)}
+    assert results(founds, processes) == {"a": (LIVE, 1), "b": (LIVE, 2)}
     # While the folder of a session is not known, no session of the agent is joined by its folder.
     founds = [session("qwen", "a", None), session("qwen", "b")]
     processes = [process(1, "qwen")]
@@ -158,13 +160,93 @@ def test_the_only_process_of_a_folder_has_its_newest_session() -> None:
     found = session_joins(founds, {1: alone, 2: process(2, "pi", "/else"), 3: process(3, "qwen")}, {}, {})
     assert [each and each.is_guess for _, each in found.values()] == [True, True]
     others = {
-        "another process in the folder": process(2, "pi"),
         "one whose folder is not shown": process(2, "pi", None),
         "one that serves several sessions": process(2, "pi", "/else", is_shared=True),
     }
     for name, other in others.items():
         with case(name):
             assert results(founds, [alone, other]) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None)}
+
+
+def test_several_processes_of_a_folder_have_as_many_of_its_newest_sessions() -> None:
+    """A process has one session at a time: the newest that can be theirs run, and the older ones were left.
+    Which has which is known from when each began."""
+    first, second = process(1, "pi"), process(2, "pi", began_ms=BEGAN + 30_000)
+    times = {"old": (0, 900), "a": (500, 70_000), "b": (31_000, 60_000), "late": (80_000, 90_000)}
+    spans = {("pi", name): (BEGAN + begun, BEGAN + seen) for name, (begun, seen) in times.items()}
+    of = {name: session("pi", name, after_ms=seen) for name, (_, seen) in times.items()}
+    cases: dict[str, tuple[str, tuple[Process, ...], dict[str, Result]]] = {
+        "each ran alone when its session began": ("a b", (first, second), {"a": (LIVE, 1), "b": (LIVE, 2)}),
+        "the second has no session": ("a", (first, second), {"a": (LIVE, 1)}),
+        "the first has no session": ("b", (first, second), {"b": (LIVE, None)}),
+        "one ran before": (
+            *("old b", (first, second)),
+            {"old": (LIVE, 1), "b": (LIVE, 2)},
+        ),
+        "one was left": (
+            *("old a b", (first, second)),
+            {"old": (DEAD, 1), "a": (LIVE, 1), "b": (LIVE, 2)},
+        ),
+        "both began after both": (
+            *("b late", (first, second)),
+            {"b": (LIVE, 0), "late": (LIVE, 0)},
+        ),
+        "the one that ran when it began has a newer one": (
+            *("a b late", (first, second)),
+            {"a": (LIVE, 1), "b": (DEAD, 1), "late": (LIVE, 2)},
+        ),
+    }
+    for name, (names, processes, expected) in cases.items():
+        with case(name):
+            founds = [of[each] for each in names.split()]
+            assert results(founds, processes, spans=spans) == expected
+            assert results(founds, processes[::-1], spans=spans) == expected
+    # What was known of a process that still runs is known when both have a new session, unless it was
+    # joined before the other process was known.
+    founds = [of["b"], of["late"]]
+    joins = session_joins([of["a"], of["b"]], {1: first, 2: second}, {}, {}, spans=spans)
+    after: dict[str, Result] = {"b": (LIVE, 2), "late": (LIVE, 1)}
+    unknown: dict[str, Result] = {"b": (LIVE, 0), "late": (LIVE, 0)}
+    for name, other, pids, at_ms, expected in (
+        ("both known", second, {1, 2}, BEGAN + 60_000, after),
+        ("the first known", second, {2}, BEGAN + 60_000, unknown),
+        ("began later", second, {2}, BEGAN - 1, after),
+        ("another with its id", second._replace(began=78), {1, 2}, BEGAN + 60_000, unknown),
+    ):
+        with case(name):
+            before = Earlier(joins, pids, at_ms)
+            assert results(founds, [first, other], spans=spans, before=before) == expected
+    # Of more than 16 it is not searched.
+    many = [process(pid, "pi") for pid in range(1, 18)]
+    founds = [session("pi", f"{pid}") for pid in range(1, 18)]
+    assert set(results(founds, many).values()) == {(LIVE, 0)}
+
+
+def test_a_session_whose_process_has_ended_is_that_of_no_other() -> None:
+    """Another process of the folder, which ran meanwhile, has not written it, unless it does so later."""
+    founds = [session("pi", "a", after_ms=5000)]
+    for over_ms, expected in ((6000, DEAD), (4000, LIVE)):
+        with case(over_ms):
+            over = {("pi", "a"): BEGAN + over_ms}
+            assert results(founds, [process(2, "pi")], over=over)["a"][0] is expected
+    # One that continues the newest session of its folder may continue that one.
+    continued = process(2, "pi", arguments=("pi", "--continue"))
+    assert results(founds, [continued], over={("pi", "a"): BEGAN + 6000}) == {"a": (LIVE, 2)}
+
+
+def test_a_title_is_not_a_sign_of_life() -> None:
+    """Gemini adds a title to the file of the session before: the time of the last line counts. A copy of a
+    session has only its first line of its own."""
+    founds = [session("gemini", "a", after_ms=5000)]
+    for span, expected in (
+        ((BEGAN - 9000, BEGAN - 5000), DEAD),
+        ((BEGAN - 9000, BEGAN + 5000), LIVE),
+        ((BEGAN + 1000, BEGAN - 5000), LIVE),
+        ((None, None), LIVE),
+    ):
+        with case(span):
+            spans = {("gemini", "a"): span}
+            assert results(founds, [process(1, "gemini")], spans=spans)["a"][0] is expected
 
 
 def test_a_daemon_of_codex_has_the_sessions_that_it_has_open() -> None:

@@ -56,7 +56,7 @@ class Case(NamedTuple):
     has_subagent: bool = False
 
 
-RUNS = "The process runs, and only this session has changed in its folder since it began. [process 7]"
+RUNS = "The process runs, and only this session was written in its folder since it began. [process 7]"
 NAMED = "The process runs, and the agent reports that it has this session. [process 7]"
 NONE_RUNS = "No process of codex runs in the folder of this session. [processes]"
 OPEN_CALL = f"The call “Tool pytest -q” has no result. [{FILE}]"
@@ -90,6 +90,7 @@ WHICH = "A report of codex that says which process has which session."
 RECORDING = "A recording: agentwatch run knows the process that it starts."
 SHARED = process()._replace(is_shared=True, viewer=0)
 
+WRITTEN_LAST = "This session is one of those written last in the folder of processes 101, 102"
 IN_FOLDER = "The process runs in the folder of this session"
 
 
@@ -208,14 +209,34 @@ CASES = [
     Case(
         "the newest of several",
         DONE,
-        [ENDED, f"{IN_FOLDER}, which is the newest there. [process 7]"],
+        [ENDED, f"{IN_FOLDER}, which was written last there. [process 7]"],
         missing=[WHICH, RECORDING],
         runs=process()._replace(is_guess=True),
     ),
     Case(
+        "one of the newest, of one of several processes",
+        DONE,
+        [ENDED, f"{WRITTEN_LAST}; the process ran when it began. [process 7]"],
+        missing=[WHICH, RECORDING],
+        runs=process()._replace(is_guess=True),
+        facts={"processes": TWO},
+    ),
+    Case(
+        "one of the newest, of an unknown one",
+        working(call()),
+        [
+            OPEN_CALL,
+            "It is not known which process has the session: a call may run. [processes]",
+            f"{WRITTEN_LAST}, and it is not known which of them has it. [processes]",
+        ],
+        missing=[WHICH, RECORDING],
+        runs=Process(0, 0, "codex", children=1, is_guess=True),
+        facts={"processes": TWO},
+    ),
+    Case(
         "an older one of several",
         DONE,
-        [ENDED, f"{IN_FOLDER}, and a newer session has changed there. [process 7]"],
+        [ENDED, f"{IN_FOLDER}, and a newer session was written there. [process 7]"],
         missing=[WHICH, RECORDING],
         runs=process()._replace(is_guess=True),
         life=Life.DEAD,

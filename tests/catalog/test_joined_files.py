@@ -1,0 +1,154 @@
+"""Which process writes which file, with real processes that are named as agents and hide their arguments."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from agentwatch.agents.session_entry import Key
+from agentwatch.agents.state_report import State
+from agentwatch.base.clock import now_ms
+from agentwatch.catalog.catalog import Machine
+from agentwatch.catalog.evidence import evidence
+from agentwatch.catalog.row import Row
+from tests.agents.pi.lines import assistant, text, user
+from tests.catalog.started_agents import in_terminal
+from tests.harness.processes import until
+
+HOUR_MS = 3_600_000
+
+
+class List:
+    """An open list of the sessions of a home folder, for which half a second passes between two looks."""
+
+    def __init__(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HOME", str(home))
+        self.home = home
+        self.work = home / "work"
+        self.work.mkdir(parents=True)
+        environ = {"HOME": str(home), "AGENTWATCH_HOME": str(home / ".agentwatch")}
+        self.seconds = 0.0
+        self.machine = Machine(environ, home, clock=self._clock)
+
+    def _clock(self) -> float:
+        self.seconds += 0.0001  # every step ends
+        return self.seconds
+
+    def rows(self) -> dict[Key, Row]:
+        self.seconds += 0.5
+        while self.machine.step(now_ms()):
+            pass
+        return dict(self.machine.rows)
+
+    def until(self, holds: Callable[[dict[Key, Row]], bool]) -> dict[Key, Row]:
+        """Watch until something holds, and return the rows."""
+        return until(lambda: rows if holds(rows := self.rows()) else None, picture=lambda: str(self.states()))
+
+    def are(self, states: Mapping[str, tuple[State, int | None]], _rows: dict[Key, Row]) -> bool:
+        """Whether the sessions have these states and processes."""
+        return states.items() <= self.states().items()
+
+    def states(self) -> dict[str, tuple[State, int | None]]:
+        """The state and the process of each session, by its id."""
+        return {key[1]: (row.status.state, row.pid) for key, row in self.rows().items()}
+
+    def pi(self) -> AbstractContextManager[subprocess.Popen[bytes]]:
+        """Start a process that is named as Pi in the folder of the sessions, and waits. It has no arguments
+        of Pi, which hides them.
+        """
+        return in_terminal(["pi"], self.work, self.home / "waits")
+
+    def why(self, key: Key) -> str:
+        return " ".join(each.what for each in evidence(self.rows()[key], self.machine.facts(key), now_ms()))
+
+
+def _has_passed(at_ms: int, _rows: dict[Key, Row]) -> bool:
+    return now_ms() > at_ms
+
+
+@pytest.fixture
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> List:
+    """Return an open list of an empty home folder."""
+    return List(tmp_path / "home", monkeypatch)
+
+
+class PiSession:
+    """A session file of Pi that grows."""
+
+    def __init__(self, watched: List, name: str, began_ms: int) -> None:
+        self.key = "pi", name
+        self.path = watched.home / ".pi/agent/sessions/--work--" / f"2026_{name}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._entries = 0
+        self._write(began_ms, type="session", version=3, id=name, cwd=str(watched.work))
+
+    def _write(self, at_ms: int, **fields: object) -> None:
+        at = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat().replace("+00:00", "Z")
+        with self.path.open("a") as file:
+            file.write(json.dumps({**fields, "timestamp": at}) + "\n")
+        os.utime(self.path, ns=(at_ms * 10**6, at_ms * 10**6))
+
+    def ask(self, at_ms: int | None = None) -> None:
+        self._add(user("Go"), at_ms)
+
+    def answer(self, at_ms: int | None = None) -> None:
+        self._add(assistant(text("Done.")), at_ms)
+
+    def _add(self, message: object, at_ms: int | None) -> None:
+        parent = f"e{self._entries}" if self._entries else None
+        self._entries += 1
+        entry = {"type": "message", "id": f"e{self._entries}", "parentId": parent, "message": message}
+        self._write(at_ms or now_ms(), **entry)
+
+
+@pytest.mark.slow
+def test_a_session_that_is_continued_runs_when_its_file_grows(watched: List) -> None:
+    """`pi --continue` hides its arguments. Its row is that of a process without a session until it writes the
+    file of a session that had ended, and then that session's."""
+    session = PiSession(watched, "old", now_ms() - HOUR_MS)
+    session.ask(now_ms() - HOUR_MS)
+    session.answer(now_ms() - HOUR_MS)
+    watched.until(lambda rows: session.key in rows)
+    with watched.pi() as process:
+        watched.until(lambda rows: ("pi", f"pid-{process.pid}") in rows)
+        assert watched.states()["old"] == (State.SUCCEEDED, None)
+        session.ask()
+        *_, rows = (watched.rows() for _ in range(4))
+        assert rows[session.key].status.state is State.WORKING
+        assert ("pi", f"pid-{process.pid}") not in rows
+        assert rows[session.key].pid == process.pid
+        assert "only this session was written in its folder since it began" in watched.why(session.key)
+        session.answer()
+        watched.until(lambda rows: rows[session.key].status.state is State.YOUR_TURN)
+    watched.until(lambda rows: rows[session.key].status.state is State.SUCCEEDED)
+
+
+@pytest.mark.slow
+def test_two_processes_in_a_folder_have_a_session_each(watched: List) -> None:
+    """The file that grows belongs to the process that ran when it began; when that ends, its session does."""
+    processes: list[subprocess.Popen[bytes]] = []
+    sessions: list[PiSession] = []
+    with ExitStack() as stack:
+        for name in ("first", "second"):
+            processes.append(stack.enter_context(watched.pi()))
+            sessions.append(PiSession(watched, name, now_ms()))
+            sessions[-1].ask()
+            begun_ms = now_ms()
+            watched.until(partial(_has_passed, begun_ms + 500))  # nobody starts two at once
+        first, second = processes
+        both = {"first": (State.WORKING, first.pid), "second": (State.WORKING, second.pid)}
+        watched.until(partial(watched.are, both))
+        assert "written last in the folder of processes" in watched.why(sessions[0].key)
+        for state in (State.YOUR_TURN, State.WORKING):
+            (sessions[0].answer if state is State.YOUR_TURN else sessions[0].ask)()
+            watched.until(partial(watched.are, both | {"first": (state, first.pid)}))
+        second.kill()
+        second.wait()
+        ended = {"first": (State.WORKING, first.pid), "second": (State.UNFINISHED, None)}
+        watched.until(partial(watched.are, ended))
