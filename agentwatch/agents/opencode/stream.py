@@ -207,6 +207,9 @@ _REFUSED = (
     "The user dismissed this question",
 )
 """How the error of a call begins that a person or a rule refused; taken from the sources."""
+_REFUSED_WITHOUT_WORDS = "The user rejected permission to use this specific tool call."
+"""The whole error of a call that the user refused without a word: opencode asks the model no more, unless the
+setting `experimental.continue_loop_on_deny` says so. Then another step begins."""
 _ABORTED = frozenset({"Tool execution aborted", "Task cancelled", "Aborted", "The operation was aborted."})
 _REMARK_END = "metadata>"
 """How the output of a command ends to which opencode has added a remark, inside a tag `<bash_metadata>`."""
@@ -378,6 +381,8 @@ class OpencodeDecoder:
         self._is_over = False
         self._calls_in_step = False
         """Whether the model has requested calls in this step: another step follows, whatever its reason."""
+        self._is_refused = False
+        """Whether the user has refused a call of this step: none follows."""
         self._prompts: list[str | None] = []
         """The ids of the last messages whose text was a prompt."""
         self._created_ms = 0
@@ -512,7 +517,7 @@ class OpencodeDecoder:
         events = self._texts.close()
         if parent_call is not None or message.get("summary") is True:
             return events
-        self._calls_in_step = False
+        self._calls_in_step = self._is_refused = False
         if not self._is_over:
             return events
         self._is_over = False
@@ -524,6 +529,9 @@ class OpencodeDecoder:
             events.append(usage(part, is_main=parent_call is None))
         if parent_call is not None:
             return events
+        if self._is_refused:
+            self._is_over = True
+            return [*events, TurnEnded(Outcome.CANCELLED, None, self._session_id)]
         outcome = _OUTCOMES.get(text(part, "reason") or "")
         if outcome is None or self._calls_in_step or message.get("summary") is True:
             return events
@@ -554,6 +562,8 @@ class OpencodeDecoder:
                 events.append(ToolProgress(call_id, None, output, is_whole=True))
             return events
         result = read_result(name, tool, state, line)
+        if parent_call is None and text(state, "error") == _REFUSED_WITHOUT_WORDS:
+            self._is_refused = True
         ended = tool.ended(
             call_id, name, result, at_ms=number(time, "end"), parent_call=parent_call
         )._replace(

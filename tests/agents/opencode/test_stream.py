@@ -54,6 +54,14 @@ def test_a_session_is_in_its_order() -> None:
     assert found.outcome == Outcome.RUNNING
     found = session(begun(), used("glob"), finished(), begun(), said("x"), finished())
     assert (found.outcome, found.run.turns) == (Outcome.SUCCEEDED, 1)
+    # A call that the user refuses without a word ends the turn; with one, the model is asked again.
+    refused = "The user rejected permission to use this specific tool call."
+    for words, outcome in ((refused, Outcome.CANCELLED), (f"{refused} Use ls.", Outcome.RUNNING)):
+        with case(words):
+            lines = [begun(), used("bash", "error", error=words), used("bash"), finished("tool-calls")]
+            assert session(*lines, is_over=False).outcome == outcome
+            assert session(*lines, begun(), is_over=False).outcome == Outcome.RUNNING
+            assert session(*lines, begun(), finished(), is_over=False).outcome == Outcome.SUCCEEDED
     found = session(begun(), said("a"), finished(), begun(), is_over=False)
     assert (found.outcome, found.run.turns, len(found.runs)) == (Outcome.RUNNING, 2, 1)
     further: list[tuple[object, Outcome, str]] = [
