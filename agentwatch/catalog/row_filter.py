@@ -172,4 +172,5 @@ _READERS: Final = Readers[Row](
     },
     _word_test,
     {"agent": _agent_test},
+    attrgetter("began_ms"),
 )

@@ -201,6 +201,13 @@ def ended_ms(call: Call) -> int | None:
     return call.ended.seen_ms if call.ended_ms is None and call.ended is not None else call.ended_ms
 
 
+def began_ms(call: Call) -> int | None:
+    """Return when a call began, or else when it ended; None if neither is known. The agent's time is
+    preferred."""
+    seen = None if call.started is None else call.started.seen_ms
+    return call.started_ms or seen or ended_ms(call)
+
+
 def change_size(call: Call, minus: str = "-") -> str | None:
     """Return the number of lines that an edit added and removed, `+3 -1`; None if both are unknown."""
     return line_counts(call.lines_added, call.lines_removed, minus) or None

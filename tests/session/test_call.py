@@ -1,8 +1,8 @@
 """A call: its duration, its shown action and tool."""
 
 from agentwatch.agents.tool import Phrase
-from agentwatch.session.actions import TOOL_COLUMNS, action, shown_action, shown_tool
-from agentwatch.session.call import Call
+from agentwatch.session.actions import TOOL_COLUMNS, action, began_ms, shown_action, shown_tool
+from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.safe import columns
 from tests.builders.lines import DONE, call, completed, delta, event, init, result, session, started, user
@@ -223,3 +223,15 @@ NAMES: list[tuple[str, str]] = [
     *(("read_file", "read"), ("todo_write", "todo"), ("command_execution", "command")),
     *(("webSearch", "webSearch"), ("semSearch", "semSearch"), ("NotebookEdit", "NotebookEdit")),
 ]
+
+
+def test_a_call_began_at_the_time_of_its_agent() -> None:
+    """Without one it is the arrival of its line, or else when it ended; None if nothing is known."""
+    known = Call(1, 1, "c", "Bash", "Ran")
+    assert began_ms(known) is None
+    known.ended_ms = 3000
+    assert began_ms(known) == 3000
+    known.started = Place(0, 1, 2000)
+    assert began_ms(known) == 2000
+    known.started_ms = 1000
+    assert began_ms(known) == 1000

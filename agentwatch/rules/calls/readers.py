@@ -23,6 +23,7 @@ from agentwatch.rules.language.matchers import (
     text_matcher,
     word_matcher,
 )
+from agentwatch.session.actions import began_ms
 from agentwatch.session.call import MOST_COMMAND, Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
@@ -164,7 +165,7 @@ def call_readers(facts: CallFacts) -> Readers[Call]:
         **_run_values(facts),
     }
     own = {**_command_tests(facts.cwd), "agent": lambda wanted: _agent_test(wanted, facts)}
-    return Readers(values, _word_test, own)
+    return Readers(values, _word_test, own, began_ms)
 
 
 def command_readers(cwd: str | None) -> Readers[Call]:

@@ -9,6 +9,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from agentwatch.rules.language.matchers import Matcher, name_matcher, path_matcher, text_matcher
 from agentwatch.rules.language.vocabulary import Field, Measure
+from agentwatch.text.times import local
 
 T = TypeVar("T")
 
@@ -45,6 +46,8 @@ class Readers(Generic[T]):
     """Returns the test for a word without a field, in lower case."""
     own: Mapping[str, Callable[[str], Test[T]]]
     """For fields with a special comparison: returns the test for a value."""
+    began_ms: Callable[[T], int | None] = lambda _subject: None
+    """When the call or the session began; None if unknown."""
 
 
 class Condition(Protocol):
@@ -118,6 +121,29 @@ class Comparison(_OfField):
             if not isinstance(value, int | float):
                 return None
             return value == number if compare is None else compare(value, number)
+
+        return test
+
+
+@dataclass(frozen=True)
+class TimesOfDay:
+    """Whether the call or the session began between two local times of day, in seconds, on any day; over
+    midnight if the first one is later."""
+
+    first: int
+    last: int
+    fields: frozenset[str] = frozenset()
+    cost: int = 1
+
+    def bind(self, readers: Readers[T]) -> Test[T]:
+        first, last, read = self.first, self.last, readers.began_ms
+
+        def test(subject: T) -> bool | None:
+            at = local(read(subject))
+            if at is None:
+                return None
+            second = (at.hour * 60 + at.minute) * 60 + at.second
+            return first <= second <= last if first <= last else not last < second < first
 
         return test
 

@@ -7,10 +7,17 @@ from collections.abc import Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
-from agentwatch.rules.language.conditions import Comparison, Condition, Glob, Not, Several, Word
+from agentwatch.rules.language.conditions import Comparison, Condition, Glob, Not, Several, TimesOfDay, Word
 from agentwatch.rules.language.errors import RuleError, did_you_mean, meant_by, quoted
 from agentwatch.rules.language.matchers import name_matcher, pattern_matcher
-from agentwatch.rules.language.vocabulary import Field, Measure, Vocabulary, number
+from agentwatch.rules.language.vocabulary import (
+    Field,
+    Measure,
+    Vocabulary,
+    is_time_of_day,
+    number,
+    seconds_of_day,
+)
 
 MOST_CHARACTERS = 4000
 _HEAD = re.compile(r"([A-Za-z_][A-Za-z_0-9-]{0,40})(:|>=|<=|>|<)")
@@ -228,7 +235,8 @@ class _Parser:
             if not token.value:
                 raise RuleError('"" is empty', token.at)
             self._check_word(token)
-            return Word(token.value.lower())
+            found = None if token.is_quoted else _times_of_day(token)
+            return found or Word(token.value.lower())
         field = self._field(token)
         if not token.value:
             raise RuleError(f'"{token.name}{token.operator}" needs a value{_for_example(field)}', token.at)
@@ -283,9 +291,32 @@ class _Parser:
         if where is not None:
             raise RuleError(f'"{token.name}" is a field of {where}', token.at)
         also = self._vocabulary.synonyms.get(token.name)
+        if token.name == "time" or is_time_of_day(token.value):
+            range_ = token.value if _TIMES.fullmatch(token.value) else "09:00..09:10"
+            also = f"{also}, or {range_}" if also else range_
         known = f" (did you mean {also}?)" if also else did_you_mean(token.name, self._vocabulary.fields)
         hint = known or f'; quote a word with "{token.operator}" in it'
         raise RuleError(f'unknown field "{token.name}"{hint}', token.at)
+
+
+_TIMES = re.compile(r"([0-9:]{0,8})\.\.([0-9:]{0,8})")
+
+
+def _times_of_day(token: Token) -> TimesOfDay | None:
+    """Return the times of `09:00..09:10`, of which one may be left out; None for another word. Raise
+    `RuleError` if one of them is not on the clock."""
+    found = _TIMES.fullmatch(token.value)
+    if found is None or ":" not in token.value:
+        return None
+    times = [seconds_of_day(words or other) for words, other in zip(found.groups(), _DAY, strict=True)]
+    for words, time in zip(found.groups(), times, strict=True):
+        if time is None:
+            raise RuleError(f"{quoted(words)} is not a time of day, such as 09:00 or 09:00:30", token.at)
+    first, last = (time or 0 for time in times)
+    return TimesOfDay(first, last)
+
+
+_DAY = ("00:00", "23:59:59")
 
 
 def _is_not(word: str, *, negates: bool) -> bool:

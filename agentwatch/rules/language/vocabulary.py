@@ -72,6 +72,21 @@ class Vocabulary(NamedTuple):
         return cls(by_name, frozenset(alternatives), elsewhere or {}, synonyms or {})
 
 
+_TIME_OF_DAY = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
+
+
+def seconds_of_day(text: str) -> int | None:
+    """Return the seconds from midnight to `09:00` or `9:00:30`; None for another text."""
+    found = _TIME_OF_DAY.fullmatch(text)
+    hours, minutes, seconds = (int(each or 0) for each in found.groups()) if found else (0, 0, 0)
+    return None if found is None else (hours * 60 + minutes) * 60 + seconds
+
+
+def is_time_of_day(text: str) -> bool:
+    """Return whether a text begins with a time of day: `09:00`, `09:00..09:10`."""
+    return _TIME_OF_DAY.match(text) is not None
+
+
 _NUMBER = re.compile(r"(-?\d{1,15}(?:\.\d{1,9})?)([a-zA-Z%]{0,3})")
 _UNITS: dict[Measure, dict[str, int]] = {
     Measure.COUNT: {"": 1, "k": 1_000, "M": 1_000_000},
@@ -94,7 +109,8 @@ def number(text: str, measure: Measure, name: str, at: int = 0) -> float:
     """
     value = read_duration(text) if measure is Measure.DURATION else _amount(text, _UNITS[measure])
     if value is None:
-        raise RuleError(f"{name}: {quoted(text)} is not {_EXAMPLES[measure]}", at)
+        clock = "; times of day are 09:00..09:10, without a field" if is_time_of_day(text) else ""
+        raise RuleError(f"{name}: {quoted(text)} is not {_EXAMPLES[measure]}{clock}", at)
     return value
 
 

@@ -6,6 +6,7 @@ from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.row_filter import ROW_FIELDS, ROWS, row_filter, row_filter_offers, row_filter_problem
 from agentwatch.rules.language.parser import parse
 from agentwatch.session.limits import Reported
+from agentwatch.text.times import time_of_day
 from tests.catalog.listing.made_rows import ASKING, row
 from tests.conftest import case
 
@@ -101,7 +102,8 @@ def test_fields_are_compared() -> None:
         began_ms=now_ms - 7_200_000,
         seen_ms=now_ms - 3_600_000,
     )
-    for text, is_match in FIELDS:
+    began = time_of_day(full.began_ms)
+    for text, is_match in (*FIELDS, (f"{began}..{began}", True), (f"-{began}..{began}", False)):
         with case(text):
             matches = row_filter(text)
             assert matches is not None

@@ -37,6 +37,7 @@ from agentwatch.session.events import (
 )
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
+from agentwatch.text.times import time_of_day
 from tests.builders.lines import PROPERTY
 from tests.builders.made_agent import MadeSession
 from tests.builders.screen.app import lines_of, opened
@@ -185,6 +186,7 @@ def test_a_rule_selects_calls(feed: Feed) -> None:
         ("callers", [5]),
         ("*push*", [1]),
         ("calls>5 failed:1 rejected:1", [1, 2, 3, 4, 5, 6]),
+        (f"(push OR tool:edit) {time_of_day(1000)}..{time_of_day(70_000)}", [1, 2]),
         ("failed>1", []),
         ("elapsed>8s", [1, 2, 3, 4, 5, 6]),
     ]

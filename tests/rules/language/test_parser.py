@@ -4,7 +4,9 @@ import fnmatch
 import random
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
 from itertools import product
 from time import process_time
@@ -50,7 +52,14 @@ def _word(word: str) -> Test[Values]:
     return lambda values: word in str(values.get("words", "")).split()
 
 
-READERS: Readers[Values] = Readers({field.name: _reader(field.name) for field in FIELDS}, _word, {})
+def _began_ms(values: Values) -> int | None:
+    found = values.get("began")
+    return int(found) if isinstance(found, int | float) else None
+
+
+READERS: Readers[Values] = Readers(
+    {field.name: _reader(field.name) for field in FIELDS}, _word, {}, _began_ms
+)
 
 
 def says(rule: str, values: Values, *, allows_patterns: bool = False) -> bool | None:
@@ -100,12 +109,47 @@ JOINED: list[tuple[str, str, bool]] = [
 ]
 
 
+def test_times_of_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A range of local times of day selects what began in it, its ends included; over midnight too."""
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    try:
+        for rule, inside, outside in (
+            ("09:00..09:10", ("09:00:00", "09:10:00"), ("08:59:59", "09:10:01")),
+            ("9:00:30..", ("09:00:30", "23:59:59"), ("09:00:29", "00:00:00")),
+            ("..09:10", ("00:00:00", "09:10:00"), ("09:10:01",)),
+            ("22:00..06:00", ("22:00:00", "03:00:00", "06:00:00"), ("21:59:59", "06:00:01")),
+            ("-09:00..09:10", ("08:59:59",), ("09:05:00",)),
+        ):
+            for clock in (*inside, *outside):
+                with case(f"{rule} {clock}"):
+                    at = datetime.strptime(f"2026-11-02 {clock}", "%Y-%m-%d %H:%M:%S").astimezone()
+                    assert says(rule, {"began": at.timestamp() * 1000 + 999}) is (clock in inside)
+        assert says("09:00..09:10", {}) is None
+        # Quoted, and without a colon, it is a text.
+        assert says('"09:00..09:10" 1..2', {"words": "09:00..09:10 1..2"}) is True
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 WRONG: list[tuple[str, str, int]] = [
     ("", "the rule is empty", 0),
     ("  ", "the rule is empty", 0),
     ("durtion>5s", 'unknown field "durtion" (did you mean duration?)', 0),
     ("a DURTION>5s", 'unknown field "durtion" (did you mean duration?)', 2),
     ("took>5s", 'unknown field "took" (did you mean duration?)', 0),
+    ("time:9:00", 'unknown field "time" (did you mean 09:00..09:10?)', 0),
+    ("time:9:00..", 'unknown field "time" (did you mean 9:00..?)', 0),
+    ("took:09:30", 'unknown field "took" (did you mean duration, or 09:00..09:10?)', 0),
+    (
+        "duration:09:30",
+        'duration: "09:30" is not a time with its unit: 500ms, 50s, 10m, 2h or 7d; '
+        "times of day are 09:00..09:10, without a field",
+        0,
+    ),
+    ("a 09:00..25:00", '"25:00" is not a time of day, such as 09:00 or 09:00:30', 2),
+    ("9:..10:00", '"9:" is not a time of day, such as 09:00 or 09:00:30', 0),
     ("xyz:5", 'unknown field "xyz"; quote a word with ":" in it', 0),
     ("calls>3", '"calls" is a field of --on and check', 0),
     ("tool:", '"tool:" needs a value, for example tool:edit', 0),

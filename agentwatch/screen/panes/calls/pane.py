@@ -717,7 +717,7 @@ class FilterBar(RuleBar):
     def __init__(self, calls: CallTable) -> None:
         super().__init__(
             "Filter",
-            "a word, failed, tool:edit, path:*.py, duration>50s; ? has all fields",
+            "a word, failed, tool:edit, path:*.py, duration>50s, 09:00..09:10",
             self._next_words,
             id="filter",
         )

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from agentwatch.screen.panes.transcript.blocks import Blocks
 from agentwatch.screen.panes.transcript.renderer import BlockRenderer
 from agentwatch.screen.widgets.line_view import LineView
-from agentwatch.session.actions import ended_ms
+from agentwatch.session.actions import began_ms
 from agentwatch.session.call import Call
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry
@@ -245,17 +245,13 @@ class TimeGutter:
 
     def with_time(self, strip: Strip, entry: Entry, *, is_first: bool) -> Strip:
         """Return a line of an entry after the column of times; the time is in the entry's first line."""
-        began_ms = _began_ms(entry) if is_first else None
-        time = "" if began_ms is None else time_of_day(began_ms)
+        at_ms = _began_ms(entry) if is_first else None
+        time = "" if at_ms is None else time_of_day(at_ms)
         return Strip.join([self._pane.strip_of([(SafeText(f"{time:<{_TIME_COLUMNS}}"), "muted")]), strip])
 
 
 def _began_ms(entry: Entry) -> int | None:
-    call = entry.call
-    if call is None:
-        return entry.started_ms
-    started = call.started.seen_ms if call.started is not None else None
-    return call.started_ms or started or ended_ms(call)
+    return entry.started_ms if entry.call is None else began_ms(entry.call)
 
 
 # The reading position in a transcript: records it, restores it, and scrolls to other positions.
