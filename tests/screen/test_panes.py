@@ -1,5 +1,6 @@
 """Each pane has a key; the panes are shown side by side where they fit, else one at a time."""
 
+import re
 from time import monotonic
 
 import pytest
@@ -67,6 +68,19 @@ async def test_keys_choose_and_maximise_panes() -> None:
             await stage.press(key)
             await sees(stage, name)
         assert "1 Transcript 2 Calls 3 Detail 4 stderr" in stage.text()
+
+
+@pytest.mark.system
+async def test_calls_have_their_numbers_at_every_size() -> None:
+    """The table and the transcript show the number of each call, however narrow they are."""
+    async with opened(bundled("demo")) as stage:
+        for size in ((160, 48), (120, 40), (100, 30), (80, 24), (60, 20), (40, 12), (24, 12)):
+            await stage.pilot.resize_terminal(*size)
+            for key, number in (("2", r"^.{1,2} *5 ."), ("1", r"[✓✗] #5 ")):
+                with case((size, key)):
+                    await stage.press(key)
+                    drawn = lines_of(stage.pane(NAMES[int(key) - 1]))
+                    assert any(re.search(number, line) for line in drawn), drawn
 
 
 @pytest.mark.slow

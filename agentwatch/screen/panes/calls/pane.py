@@ -268,9 +268,9 @@ class VerdictCache:
 # A row of the pane.
 
 _CLOCK = 8
+_LEAST_FOR_CLOCK = 30
 _LEAST_TOOL = 4
 """The width of the heading `tool`."""
-_LEAST_FOR_NUMBER = 44
 _UNKNOWN_DIGITS = 4
 """The width that is left free for the numbers of a large recording, until it is loaded."""
 _LEAST_FOR_STRIP = 56
@@ -286,6 +286,7 @@ class Layout(NamedTuple):
     tool: int
     name: int
     """Target and result share these columns."""
+    clock: int
     strip: int
 
 
@@ -315,12 +316,13 @@ class CallRenderer:
         wait = self.waits.get(call.number)
         state = str(call.outcome) if wait is None else "asks"
         style = "plain" if call.outcome is Outcome.SUCCEEDED else state
+        clock = f"{_clock(row, calls, wait, now_ms):>{_CLOCK}}" if layout.clock else ""
         if row.is_fold and not row.is_same:
             name, result, result_style = _names(row, calls, layout.name), SafeText(""), ""
         else:
             name, result, result_style = self._target_and_result(y, row, calls, layout.name)
         name = fitted(name, layout.name - (columns(result) + gap(layout.name) if result else 0))
-        number = f"{call.number if self._has_numbers else '':>{layout.number - 1}} " if layout.number else ""
+        number = f"{call.number if self._has_numbers else '':>{layout.number - 1}} "
         spans = [
             (SafeText(self._list.rows.group_mark(y)), "muted"),
             (SafeText(number), "muted"),
@@ -328,7 +330,7 @@ class CallRenderer:
             (fitted(shown_tool(call.tool), layout.tool), "muted"),
             (SafeText(f" {name}"), style),
             (SafeText(f"{' ' * gap(layout.name)}{result}" if result else ""), result_style),
-            (SafeText(f"{_clock(row, calls, wait, now_ms):>{_CLOCK}}"), "muted"),
+            (SafeText(clock), "muted"),
         ]
         if layout.strip:
             shown = calls if len(calls) <= MOST_SUMMED_UP else (calls[0], calls[-1])
@@ -339,23 +341,24 @@ class CallRenderer:
     def heading(self, width: int, now_ms: int | None) -> Spans:
         """Return the heading of the columns; that of the time strip is the duration that it covers."""
         layout = self.layout(width)
-        number = f"{'#':>{layout.number - 1}} " if layout.number else ""
+        number = f"{'#':>{layout.number - 1}} "
         name = fitted(SafeText(f"target{'result':>{max(layout.name - 6, 7)}}"), layout.name)
         strip = ""
         if layout.strip:
             scales = [*self.scales(now_ms).values()]
             covered = f" {duration_words(scales[0][1])}" if len(scales) == 1 else ""
             strip = f" {cut(SafeText(f'▏{covered}'), layout.strip)}"
-        words = f" {number}  {fitted(SafeText('tool'), layout.tool)} {name}{'time':>{_CLOCK}}{strip}"
+        clock = f"{'time':>{_CLOCK}}" if layout.clock else ""
+        words = f" {number}  {fitted(SafeText('tool'), layout.tool)} {name}{clock}{strip}"
         return [(SafeText(words), "muted")]
 
     def layout(self, width: int) -> Layout:
         digits = len(str(self._list.count)) if self._has_numbers else _UNKNOWN_DIGITS
-        number = digits + 1 if width >= _LEAST_FOR_NUMBER else 0
+        number, clock = digits + 1, _CLOCK if width >= _LEAST_FOR_CLOCK else 0
         strip = 0 if width < _LEAST_FOR_STRIP else min(max(width // 7, _STRIP[0]), _STRIP[1])
         tool = min(max(self._list.tool_width, _LEAST_TOOL), max(width // 4 - 1, 1))
-        name = max(width - 1 - number - 2 - tool - 1 - _CLOCK - (strip and strip + 1), 1)
-        return Layout(number, tool, name, strip)
+        name = max(width - 1 - number - 2 - tool - 1 - clock - (strip and strip + 1), 1)
+        return Layout(number, tool, name, clock, strip)
 
     def scales(self, now_ms: int | None) -> Scales:
         rows, view = self._list.rows, rows_in_view(self._pane)
@@ -461,7 +464,6 @@ class CallTable(HeadedView):
 
     cursor = var(-1)
     pinned: reactive[Call | None] = reactive(None)
-    """The failed call whose detail stays open."""
     """The failed call whose detail stays open."""
 
     def __init__(self, feed: Feed, *, has_numbers: bool = True) -> None:

@@ -28,8 +28,6 @@ from agentwatch.text.safe import SafeText, cut
 
 _KEPT_BLOCKS = 256
 _HEAD_INDENT = 2
-_LEAST_FOR_NUMBER = 60
-"""Columns."""
 _MARKED = (Kind.CALL, Kind.REASONING)
 """Entries with a line of their own that is marked when they are selected."""
 Spans = list[list[tuple[int, int, int]]]
@@ -168,7 +166,7 @@ class BlockRenderer:
         return self._pane.strip_of([(cut(SafeText(f"{blanks}{name}"), width), "muted")])
 
     def _call_row(self, call: Call, width: int, indent: int) -> Strip:
-        number, wait = self._number(call, width), self.waits.get(call.number)
+        number, wait = self._number(call), self.waits.get(call.number)
         strip = call_line(self._pane, call, number, max(width - indent, 5), wait)
         if indent:
             strip = Strip.join([Strip.blank(indent), strip])
@@ -183,14 +181,13 @@ class BlockRenderer:
     def _lit_call(self) -> Call | None:
         return None if self.has_thought else self.chosen_call
 
-    def _number(self, call: Call, width: int) -> SafeText:
-        is_shown = self.has_numbers and width >= _LEAST_FOR_NUMBER
-        return SafeText(f"#{call.number} " if is_shown else "")
+    def _number(self, call: Call) -> SafeText:
+        return SafeText(f"#{call.number} " if self.has_numbers else "")
 
     def _without_number(self, text: str, entry: Entry, call: Call) -> str:
         """Return the line of a call with blanks instead of its number, which is not searched."""
         indent = self._layout.subagents.indent(entry)
-        end = indent + SIGN_COLUMNS + len(self._number(call, self._layout.width))
+        end = indent + SIGN_COLUMNS + len(self._number(call))
         return " " * end + text[end:]
 
     def _with_marks(self, strip: Strip, index: int, row: int) -> Strip:

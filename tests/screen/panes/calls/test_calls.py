@@ -332,12 +332,13 @@ async def test_columns_have_headings(recording: Saver) -> None:
             await pilot.resize_terminal(100, rows)
             await pilot.pause()
             assert ("target" in screen_rows(app)[1]) is is_shown
-        # Each row begins with the number of its call; a narrow pane leaves the numbers out.
+        # Each row begins with the number of its call, at every width.
         path = recording(init() + b"".join(shell(n, n % 2) for n in range(12)))
-        _, table = await show(path, (60, 20))
-        assert [row[:6] for row in lines_of(table)] == [f" {n:>2} {'✗✓'[n % 2]} " for n in range(1, 13)]
-        _, table = await show(path, (44, 20))
-        assert lines_of(table)[0].startswith(" ✓ shell")
+        for width in (100, 60, 44, 30, 20):
+            with case(width):
+                _, table = await show(path, (width, 20))
+                starts = [row[:6] for row in lines_of(table)]
+                assert starts == [f" {n:>2} {'✗✓'[n % 2]} " for n in range(1, 13)]
         # The column of the tools grows with the longest name, and no further.
         path = recording(init() + read(1, "a.py"))
         feed, table = await show(path, follow=True)

@@ -116,7 +116,7 @@ async def test_the_result_is_the_verdict(recording: Saver) -> None:
                 assert style_of(table, words) == style
         # A verdict is shown in its longest form that leaves room for the target, else the exit code.
         path = recording(init() + run_of_tests(1, RED, 1) + shell(2))
-        for width, words in ((70, "✗ 1 failed, 4 passed"), (46, "✗ 1 failed"), (36, "exit 1")):
+        for width, words in ((70, "✗ 1 failed, 4 passed"), (48, "✗ 1 failed"), (39, "exit 1")):
             _, table = await show(path, (width, 12))
             await eventually(pilot, partial(has_words, table, words), words)
             assert "pytest" in rows_of(table)[0]
