@@ -15,7 +15,7 @@ from agentwatch.catalog.hiding import Archive
 from agentwatch.catalog.places import is_problem
 from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, Process, SessionStatus
+from agentwatch.catalog.session_status import LIVE, UNKNOWN, Basis, Ground, Process, SessionStatus
 from agentwatch.catalog.states import Steady, knowledge_of, status
 from agentwatch.recording.acts import Act, SessionActs, acts_name, acts_names
 from agentwatch.session.counts import known_sum
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 NO_FILE = Path()
 """The path of a session that has written nothing yet."""
 _MS_NS = 1_000_000
+_MOST_COUNTED = 1 << 20
+"""The bytes of a recording in which lines are counted, in 0.1 ms."""
 _MOST_SKEW_MS = 60_000
 _MOST_SUBAGENTS = 10_000
 
@@ -253,6 +255,10 @@ class LocalSession:
             known = status(found, None, reported, self.process, self.life, now_ms)
             now = known.now or unread.removeprefix("it is ")
             return known._replace(now=now) if known.state is State.UNKNOWN else known
+        is_over = found.agent == OWN and self.life is Life.DEAD and found.size
+        if is_over and digest is not None and not digest.format and self.is_read:
+            now = _unknown_agent(found)
+            return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, self.seen_ms, now, by=(Basis.NO_LINES,))
         if reported is not None and found.agent == OWN and (arrived := self._arrived_ms()) is not None:
             # as the header, which counts from the first line
             reported = reported._replace(began_ms=arrived[0])
@@ -298,6 +304,15 @@ class LocalSession:
         has_changed = self.tail.settle()
         self.tail.release()
         return has_changed
+
+
+def _unknown_agent(found: SessionEntry) -> str:
+    """What a recording has whose lines are of no known agent: `unknown agent, 12 lines`."""
+    from agentwatch.recording.head_tail import first_bytes
+    from agentwatch.text.amounts import plural
+
+    lines = first_bytes(found.path, _MOST_COUNTED).count(b"\n")
+    return f"unknown agent, {'over ' if found.size > _MOST_COUNTED else ''}{plural(lines, 'line')}"
 
 
 def without_file(key: Key, reported: StateReport) -> SessionEntry:

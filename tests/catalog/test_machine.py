@@ -16,6 +16,7 @@ from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import reading
+from agentwatch.catalog.evidence import evidence
 from agentwatch.catalog.hiding import archive, is_hidden
 from agentwatch.catalog.joining import RECENT_MS
 from agentwatch.catalog.row import Row
@@ -325,6 +326,19 @@ def test_a_recording_of_our_own_is_a_row(tmp_path: Path) -> None:
     assert (row.agent, row.is_own, row.title) == ("cursor", True, "Find the lows")
     assert row.status.state is State.SUCCEEDED
     assert [act.act for act in row.acts] == ["stop"]
+
+
+def test_a_recording_of_an_unknown_agent_says_so(tmp_path: Path) -> None:
+    """Nothing is missing in it: this version does not know its lines, which are counted in the first MiB."""
+    line = b'{"kind":"hello","n":1}\n'
+    for number, words in ((1, "1 line"), (12, "12 lines"), (50_000, "over 45590 lines")):
+        with case(number):
+            watched, _ = with_recording(tmp_path / f"{number}", line * number)
+            [row] = watched.rows(3).values()
+            assert (row.status.state, row.status.ground) == (State.UNKNOWN, Ground.UNKNOWN)
+            assert row.status.now == f"unknown agent, {words}"
+            why = evidence(row, watched.machine.facts(row.key), watched.began_ms)
+            assert "The lines are of no agent that this version knows." in [each.what for each in why]
 
 
 def test_a_transcript_of_cursor_is_a_row(tmp_path: Path) -> None:
