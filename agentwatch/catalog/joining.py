@@ -25,7 +25,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from agentwatch.agents.registry import SessionFolder
+from agentwatch.agents.registry import SessionFolder, session_folders
 from agentwatch.agents.session_entry import OWN, Key, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.local_session import NO_FILE, LocalSession
@@ -503,13 +503,16 @@ class Joins:
         """When the last process of each session was seen to have ended."""
         self._near: AbstractSet[tuple[str, str | None]] = frozenset()
         """The folders of the processes, each with the agent."""
+        self._here: dict[int, Process] = {}
+        """The processes that keep their sessions in this home, by their id."""
+        self._is_here: dict[tuple[int, int], bool] = {}
         self.expected: AbstractSet[Key] = frozenset()
         """The sessions that do not run, and that a process in their folder may continue at any time."""
 
     @property
     def processes(self) -> Mapping[int, Process] | None:
         """By their id; None if they are not known."""
-        return self._processes.agents if self._processes.is_known else None
+        return self._here if self._processes.is_known else None
 
     def add(self, key: Key, session: LocalSession, now_ms: int) -> None:
         """A session that cannot run has ended. A subagent has the process of its session."""
@@ -537,13 +540,32 @@ class Joins:
     def read_processes(self, now_ms: int) -> None:
         """The sessions are due again if what they are joined by has changed."""
         self._processes.refresh(now_ms / 1000)
-        agents = self._processes.agents
+        agents = self._here = self._in_this_home(self._processes.agents)
         identities: dict[int, tuple[object, ...]] = {
             pid: (each.began, each.cwd, each.arguments, each.open_paths, each.opened_ms)
             for pid, each in agents.items()
         }
         if identities != self._identities:
             self.is_due, self._identities, self._least = True, identities, least_changes(agents.values())
+
+    def _in_this_home(self, agents: Mapping[int, Process]) -> dict[int, Process]:
+        """A process with another home keeps its sessions where they are neither listed nor joined."""
+        known = self._is_here
+        self._is_here = {}
+        for pid, each in agents.items():
+            key = pid, each.began
+            self._is_here[key] = known[key] if key in known else self._keeps_here(each)
+        return {pid: each for pid, each in agents.items() if self._is_here[pid, each.began]}
+
+    def _keeps_here(self, process: Process) -> bool:
+        """Whether it does, as far as its environment shows it."""
+        here = {os.path.realpath(path) for agent, path in self._folders if agent == process.agent}
+        environ = self._processes.environment(process.pid)
+        home = environ.get("HOME", "")
+        if not here or not os.path.isabs(home):
+            return True
+        folders = session_folders(environ, Path(home))
+        return any(each.path in here for each in folders if each.agent == process.agent)
 
     def continues(self, agent: str) -> bool:
         """Whether a process continues the newest session of its folder, whichever that is."""
@@ -594,7 +616,7 @@ class Joins:
         self._expect(cwds)
         starting = processes_without_session(processes or {}, reported, lives, cwds)
         self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
-        agents = self._processes.agents
+        agents = self._here
         return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
 
     def _note_ended(self, now_ms: int) -> None:

@@ -388,6 +388,11 @@ class Processes:
         """Without /proc it takes a moment until they are."""
         return self._table is None or self._table.is_known
 
+    def environment(self, pid: int) -> dict[str, str]:
+        """The variables that a process was started with; empty if they are not shown."""
+        pairs = (os.fsdecode(each).partition("=") for each in self._proc.environment(pid))
+        return {name: value for name, _, value in pairs}
+
     def refresh(self, now: float) -> None:
         if self._table is not None:
             self._refresh_from_table(self._table, now)

@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -34,6 +34,8 @@ class List:
         self.work.mkdir(parents=True)
         environ = {"HOME": str(home), "AGENTWATCH_HOME": str(home / ".agentwatch")}
         self.seconds = 0.0
+        self.stack = ExitStack()
+        """Ends the processes."""
         self.machine = Machine(environ, home, clock=self._clock)
 
     def _clock(self) -> float:
@@ -73,9 +75,11 @@ def _has_passed(at_ms: int, _rows: dict[Key, Row]) -> bool:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> List:
-    """Return an open list of an empty home folder."""
-    return List(tmp_path / "home", monkeypatch)
+def watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[List]:
+    """Yield an open list of an empty home folder."""
+    watched = List(tmp_path / "home", monkeypatch)
+    with watched.stack:
+        yield watched
 
 
 class PiSession:
@@ -134,21 +138,67 @@ def test_two_processes_in_a_folder_have_a_session_each(watched: List) -> None:
     """The file that grows belongs to the process that ran when it began; when that ends, its session does."""
     processes: list[subprocess.Popen[bytes]] = []
     sessions: list[PiSession] = []
-    with ExitStack() as stack:
-        for name in ("first", "second"):
-            processes.append(stack.enter_context(watched.pi()))
-            sessions.append(PiSession(watched, name, now_ms()))
-            sessions[-1].ask()
-            begun_ms = now_ms()
-            watched.until(partial(_has_passed, begun_ms + 500))  # nobody starts two at once
-        first, second = processes
-        both = {"first": (State.WORKING, first.pid), "second": (State.WORKING, second.pid)}
-        watched.until(partial(watched.are, both))
-        assert "written last in the folder of processes" in watched.why(sessions[0].key)
-        for state in (State.YOUR_TURN, State.WORKING):
-            (sessions[0].answer if state is State.YOUR_TURN else sessions[0].ask)()
-            watched.until(partial(watched.are, both | {"first": (state, first.pid)}))
-        second.kill()
-        second.wait()
-        ended = {"first": (State.WORKING, first.pid), "second": (State.UNFINISHED, None)}
-        watched.until(partial(watched.are, ended))
+    for name in ("first", "second"):
+        processes.append(watched.stack.enter_context(watched.pi()))
+        sessions.append(PiSession(watched, name, now_ms()))
+        sessions[-1].ask()
+        begun_ms = now_ms()
+        watched.until(partial(_has_passed, begun_ms + 500))  # nobody starts two at once
+    first, second = processes
+    both = {"first": (State.WORKING, first.pid), "second": (State.WORKING, second.pid)}
+    watched.until(partial(watched.are, both))
+    assert "written last in the folder of processes" in watched.why(sessions[0].key)
+    for state in (State.YOUR_TURN, State.WORKING):
+        (sessions[0].answer if state is State.YOUR_TURN else sessions[0].ask)()
+        watched.until(partial(watched.are, both | {"first": (state, first.pid)}))
+    second.kill()
+    second.wait()
+    ended = {"first": (State.WORKING, first.pid), "second": (State.UNFINISHED, None)}
+    watched.until(partial(watched.are, ended))
+
+
+@pytest.mark.slow
+def test_a_process_with_another_home_has_no_row(watched: List, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sessions are not listed here, and those in its folder are not its own."""
+    session = PiSession(watched, "own", now_ms())
+    with monkeypatch.context() as other:
+        other.setenv("HOME", str(watched.home / "other"))
+        away = watched.stack.enter_context(watched.pi())
+    own = watched.stack.enter_context(watched.pi())
+    session.ask()
+    watched.until(partial(watched.are, {"own": (State.WORKING, own.pid)}))
+    assert f"pid-{away.pid}" not in watched.states()
+
+
+@pytest.mark.slow
+def test_a_title_does_not_wake_a_session(watched: List) -> None:
+    """Gemini adds a title to the session before when another begins."""
+    chats = watched.home / ".gemini/tmp/work/chats"
+    chats.mkdir(parents=True)
+    (chats.parent / ".project_root").write_text(str(watched.work))
+    began_ms = now_ms() - HOUR_MS
+    at = datetime.fromtimestamp(began_ms / 1000, UTC).isoformat().replace("+00:00", "Z")
+    chat = chats / "session-2026-11-29T00-00-0123abcd.jsonl"
+    message = {"id": "m", "timestamp": at, "content": "Go"}
+    head: dict[str, object] = {
+        "sessionId": "old",
+        "projectHash": "h",
+        "startTime": at,
+        "lastUpdated": at,
+        "kind": "main",
+    }
+    lines: list[dict[str, object]] = [head, {**message, "type": "user"}]
+    lines.append({**message, "id": "n", "type": "gemini", "tokens": {}, "model": "m"})
+    chat.write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    os.utime(chat, (began_ms / 1000, began_ms / 1000))
+    ended = {"old": (State.SUCCEEDED, None)}
+    watched.until(partial(watched.are, ended))
+    process = watched.stack.enter_context(in_terminal(["gemini"], watched.work, watched.home / "waits"))
+    watched.until(lambda rows: ("gemini", f"pid-{process.pid}") in rows)
+    with chat.open("a") as file:
+        file.write(json.dumps({"$set": {"summary": "A short title", "memoryScratchpad": {}}}) + "\n")
+    rows = watched.until(lambda rows: rows["gemini", "old"].title == "A short title")
+    for _ in range(4):
+        rows = watched.rows()
+        assert watched.are(ended, rows)
+        assert ("gemini", f"pid-{process.pid}") in rows

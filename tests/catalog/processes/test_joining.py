@@ -313,6 +313,11 @@ def test_a_window_does_not_show_a_session_that_was_left_before_it_began() -> Non
             (window._replace(arguments=("codex", "resume")),),
             {"old": True},
         ),
+        "a window that resumes it, after an empty /new": (
+            {"old": 0, "empty": 15_000},
+            (window._replace(arguments=("codex", "resume", "--last")),),
+            {"old": True, "empty": False},
+        ),
         "a window in another folder": ({"old": 0}, (process(1, "codex", "/else"),), {"old": False}),
         "a window of another agent": ({"old": 0}, (process(1, "gemini"),), {"old": False}),
     }
