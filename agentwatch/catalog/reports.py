@@ -151,10 +151,10 @@ _STATES = {
     "aftermcpexecution": State.WORKING,
     "stop": State.YOUR_TURN,
     "afteragent": State.YOUR_TURN,
-    "sessionend": None,
+    "sessionend": State.YOUR_TURN,
 }
-"""By the event's name in small letters: agents write it differently. After the end of a session nothing is
-said. Other events change nothing."""
+"""By the event's name in small letters: agents write it differently. At the end of a session its process runs
+for a moment longer, with the hook as a child. Other events change nothing."""
 
 
 class _Log(NamedTuple):
@@ -220,7 +220,7 @@ def _reported(path: Path, key: Key) -> StateReport | None:
         if name not in _STATES:
             continue
         state = _STATES[name]
-        if state is None or (last is not None and state is not last.state):
+        if last is not None and state is not last.state:
             break
         about = "permission" if state is State.ASKS else ""
         since_ms, source = number(fields, "at_ms"), f"hook {path}"

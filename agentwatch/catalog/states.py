@@ -287,9 +287,12 @@ def by_report(state: State, reported: StateReport, digest: Digest | None, now_ms
     if since_ms is None and digest.turn is not Turn.OPEN:
         since_ms = reported.began_ms if digest.turn is Turn.NONE else digest.turn_ms or digest.seen_ms
     now = failure_words(digest) if state is State.TURN_FAILED else answer_words(digest)
+    ground = Ground.SAID
     if digest.turn is Turn.OPEN:
         now = ""  # the last answer belongs to an earlier prompt
-    ended = SessionStatus(state, Ground.SAID, since_ms, now, since_ms if now else None, by=by)
+        if digest.retry:  # Claude Code writes no line when the user ends its retries
+            now, ground = Outcome.CANCELLED.value, Ground.INFERRED
+    ended = SessionStatus(state, ground, since_ms, now, since_ms if now else None, by=by)
     return _or_limited(ended, digest, now_ms) if state is State.TURN_FAILED else ended
 
 

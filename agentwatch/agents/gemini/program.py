@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,6 +66,15 @@ _ANNOUNCING = (
     *("I will ", "I'll ", "I\u2019ll ", "I must ", "I need to "),
     *("I am going to ", "I'm going to ", "I\u2019m going to ", "Let me "),
 )
+_DOING = re.compile(r"I ([a-z]+)(?=[ .]|$)")
+_NOT_DOING = frozenset(
+    {"also", "already", "am", "can", "cannot", "could", "did", "do", "had", "have", "just", "may"}
+    | {"might", "now", "should", "was", "would", "agree", "appreciate", "apologize", "assume", "believe"}
+    | {"expect", "hope", "know", "notice", "recommend", "see", "suggest", "think", "understand", "want"}
+    | {"wish", "began", "built", "chose", "came", "found", "gave", "got", "kept", "left", "made", "put"}
+    | {"ran", "read", "saw", "set", "took", "went", "wrote"}
+)
+"""Words after `I` with which an answer says what it thinks, or has done."""
 _SENTENCE_ENDS = (". ", "! ", "? ", "\n")
 
 
@@ -77,7 +87,10 @@ def _announces(answer: str) -> bool:
         sentence = sentence.removeprefix(word)
     if sentence.endswith("?") or sentence.startswith("Let me know"):
         return False
-    return sentence.startswith(_ANNOUNCING) or sentence.endswith(":")
+    if sentence.startswith(_ANNOUNCING) or sentence.endswith(":"):
+        return True
+    word = found[1] if (found := _DOING.match(sentence)) else ""
+    return bool(word) and word not in _NOT_DOING and not word.endswith(("ed", "ly"))
 
 
 def _keeps(path: Path, cwd: str) -> bool:

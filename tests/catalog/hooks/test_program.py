@@ -88,14 +88,14 @@ PAYLOADS: list[tuple[str, str, dict[str, Any], State | None]] = [
     ),
     ("gemini", "AfterTool", {"session_id": SESSION, "tool_name": "read_file"}, State.WORKING),
     ("gemini", "AfterAgent", {"session_id": SESSION, "prompt_response": "Done"}, State.YOUR_TURN),
-    ("gemini", "SessionEnd", {"session_id": SESSION, "reason": "exit"}, None),
+    ("gemini", "SessionEnd", {"session_id": SESSION, "reason": "exit"}, State.YOUR_TURN),
     ("cursor", "beforeSubmitPrompt", {"conversation_id": SESSION, "prompt": "Go"}, State.WORKING),
     ("cursor", "beforeShellExecution", {"conversation_id": SESSION, "command": "ls"}, State.WORKING),
     ("cursor", "afterShellExecution", {"conversation_id": SESSION, "output": "x"}, State.WORKING),
     ("cursor", "beforeMCPExecution", {"conversation_id": SESSION, "tool_name": "q"}, State.WORKING),
     ("cursor", "afterMCPExecution", {"conversation_id": SESSION, "tool_name": "q"}, State.WORKING),
     ("cursor", "stop", {"conversation_id": SESSION, "status": "completed"}, State.YOUR_TURN),
-    ("cursor", "sessionEnd", {"conversation_id": SESSION}, None),
+    ("cursor", "sessionEnd", {"conversation_id": SESSION}, State.YOUR_TURN),
 ]
 
 

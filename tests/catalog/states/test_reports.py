@@ -65,6 +65,14 @@ def test_an_idle_agent_may_have_failed_or_wait_for_a_limit() -> None:
     assert (known.state, known.group, known.now) == (State.SHELL, Group.YOUR_TURN, "Shall I push?")
 
 
+def test_retries_that_the_user_ended_are_no_line() -> None:
+    """Claude Code reports that it waits for the user, and writes nothing: the rest is inferred."""
+    says = reported(State.YOUR_TURN)
+    for retry, ground, now in (("retry 4 of 10", Ground.INFERRED, "cancelled"), ("", Ground.SAID, "")):
+        known = judged(replace(working(), retry=retry), agent="claude", says=says)
+        assert (known.state, known.ground, known.now) == (State.YOUR_TURN, ground, now)
+
+
 def test_a_reported_question_has_the_words_of_the_lines() -> None:
     """The row names the call or the question, as soon as its line is written."""
     # The registry waits before the line of the call comes: first the kind of the question is shown.
