@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.registry import SessionFolder, session_folders
-from agentwatch.agents.session_entry import OWN, Key, SessionEntry
+from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.local_session import NO_FILE, LocalSession
 from agentwatch.catalog.processes import Processes, look_of, session_in, started_ms
@@ -212,6 +212,7 @@ class _Joins:
             least = _EVER if _continues(process) else since
             oldest[process.agent] = min(least, oldest.get(process.agent, least))
         candidates: defaultdict[str, Candidates] = defaultdict(Candidates)
+        empty = {found.key for found in founds if found.reach is Reach.LISTED}
         for found in founds:
             self.found[found.key] = _DEAD
             first = oldest.get(found.agent)
@@ -236,13 +237,20 @@ class _Joins:
             else:
                 some.may_be(folder, since)
         for (agent, folder), members in groups.items():
-            self._by_rule(candidates[agent], folder, members)
+            self._by_rule(candidates[agent], folder, members, empty)
         for some in candidates.values():
             possible = (key for key in some.possible() if self.found[key][0] is Life.DEAD)
             self.found.update(dict.fromkeys(possible, _UNKNOWN))
 
-    def _by_rule(self, some: Candidates, folder: str | None, members: list[tuple[Process, int]]) -> None:
-        """Join the sessions of a folder to the processes in it that are known by nothing else."""
+    def _by_rule(
+        self,
+        some: Candidates,
+        folder: str | None,
+        members: list[tuple[Process, int]],
+        empty: AbstractSet[Key],
+    ) -> None:
+        """Join the sessions of a folder to the processes in it that are known by nothing else. No agent
+        continues one without a prompt, `empty`."""
         members.sort(key=itemgetter(1), reverse=True)
         oldest, since = members[-1]
         keys = some.since(folder, since)
@@ -257,7 +265,11 @@ class _Joins:
             most = len(members)
             can_be = {process.pid: some.since(folder, since)[-most:] for process, since in members}
             self._share(members, can_be, keys)
-        elif _continues(oldest) and self._is_alone(oldest) and (before := some.since(folder, _EVER)):
+        elif (
+            _continues(oldest)
+            and self._is_alone(oldest)
+            and (before := [key for key in some.since(folder, _EVER) if key not in empty])
+        ):
             self._take_newest(oldest, before[-1:])
         else:
             for process, since in members:

@@ -88,6 +88,7 @@ PROGRAM = Program(
     command=Command(
         names=("copilot",),
         packages=("@github/copilot",),
+        helpers=frozenset({"--binary-version"}),
         continues=frozenset({"--continue"}),
         one_prompt=frozenset({"-p", "--prompt"}),
         several_prompts=frozenset({"--acp"}),

@@ -46,6 +46,7 @@ AGENTS: list[tuple[str, str | None]] = [
     (f"{MODULES}/@openai/codex/vendor/path/rg -n x", None),
     ("/Applications/Claude.app/Contents/MacOS/Claude", None),
     ("copilot.exe", "copilot"),
+    (f"{MODULES}/@github/copilot-linux-x64/copilot --binary-version", None),
     ("claude mcp serve", None),
     ("claude --claude-in-chrome-mcp", None),
     ("node /usr/bin/gemini extensions list", None),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentwatch.agents.session_entry import NO_METADATA, OWN, Key, SessionEntry
+from agentwatch.agents.session_entry import NO_METADATA, OWN, Key, Reach, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.joining import Earlier, processes_without_session, session_joins
 from agentwatch.catalog.local_session import LocalSession, without_file
@@ -382,6 +382,8 @@ def test_arguments_name_a_session() -> None:
     _, known = session_joins(founds, {1: continued}, {}, {})["copilot", "old"]
     assert known is not None
     assert known.is_guess
+    without_prompt = session("copilot", "empty", after_ms=-2000)._replace(reach=Reach.LISTED)
+    assert results([*founds, without_prompt], [continued])["old"] == (LIVE, 1)
     assert results(founds, [process(1, "copilot")]) == dead
     assert results(founds, [continued, process(2, "copilot")])["old"] == (DEAD, None)
     assert results(founds, [process(1, "copilot", "/new", arguments=continued.arguments)]) == dead
