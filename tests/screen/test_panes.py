@@ -1,11 +1,13 @@
 """Each pane has a key; the panes are shown side by side where they fit, else one at a time."""
 
 import re
+from functools import partial
 from time import monotonic
 
 import pytest
 
-from agentwatch.screen.screens.session.panes import NAMES
+from agentwatch.screen.panes.detail.pane import DetailView
+from agentwatch.screen.screens.session.panes import NAMES, PaneTabs
 from agentwatch.screen.widgets.line_view import CursorView
 from tests.builders.lines import init, started
 from tests.builders.moment.panes import watch_screen
@@ -101,6 +103,10 @@ async def test_calls_are_updated_ten_times_a_second_while_lines_arrive(
             assert (wait, panes.calls.line_count()) == ((0.0, 2) if number == 2 else (pytest.approx(0.1), 2))
         now += 0.11
         assert (panes.sync(None, is_streaming=True), panes.calls.line_count()) == (0.0, 3)
+
+
+def is_focused(stage: Stage, name: str) -> bool:
+    return stage.focus == name
 
 
 def is_shown(stage: Stage) -> bool:
@@ -201,3 +207,41 @@ async def test_a_line_of_stderr_can_be_read_whole(recording: Saver) -> None:
         workspace.add_stderr(["x" * 100_000] * 60)
         assert pane.cursor == pane.line_count() - 1
         assert "the rest is in the .stderr file" in lines_of(pane)[-1]
+
+
+@pytest.mark.slow
+async def test_a_click_on_a_tab_shows_its_pane(recording: Saver) -> None:
+    """Where one pane fits, a click on a title shows that pane, also while the titles are only numbers."""
+    for width in (99, 80, 40):
+        async with opened(recording(session(3)), (width, 24)) as stage:
+            watch_screen(stage).workspace.add_stderr(["out of luck"])
+            for name in ("calls", "stderr", "detail", "transcript"):
+                with case(f"{name} at {width}"):
+                    await stage.settled()
+                    tabs = stage.app.screen.query_one(PaneTabs)
+                    title = f"{NAMES.index(name) + 1} "
+                    await stage.pilot.click(PaneTabs, offset=(str(tabs.content).index(title), 0))
+                    await stage.until(partial(is_focused, stage, name), name)
+                    assert stage.pane(name).outer_size.width == width
+
+
+@pytest.mark.slow
+async def test_enter_on_a_call_opens_its_detail_where_one_pane_fits(recording: Saver) -> None:
+    """In the transcript, enter opens the detail of the selected call, and esc returns to the transcript; a
+    failure whose detail was kept gives way. Where the calls are beside it, it goes to the calls."""
+    data = session(6, 5) + b"".join(started("read", f"r{number}", path="a") for number in range(2))
+    for size, maximizes in (((80, 24), False), ((120, 40), True), ((120, 40), False)):
+        with case(f"{size} {maximizes}"):
+            async with opened(recording(data), size, follow=True) as stage:
+                await stage.press(*("z" * maximizes), "left_square_bracket", "enter")
+                is_alone = maximizes or size[0] < 100
+                pane = "detail" if is_alone else "calls"
+                await stage.until(partial(is_focused, stage, pane), pane)
+                detail, chosen = stage.pane("detail"), stage.calls.chosen
+                assert isinstance(detail, DetailView)
+                assert not is_alone or detail.call is chosen
+                if is_alone and not maximizes:
+                    await stage.press("escape")
+                    assert stage.focus == "transcript"
+                    await stage.press("2", "enter", "escape")
+                    assert stage.focus == "calls"

@@ -9,7 +9,7 @@ from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.screens.session.panes import NAMES
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.widgets.line_view import CursorView, rows_in_view
-from tests.builders.screen.app import Stage, opened
+from tests.builders.screen.app import Stage, opened, viewport
 from tests.builders.screen.lines import answer, init, result, session, shell
 from tests.conftest import Saver, case
 
@@ -25,11 +25,11 @@ def _session() -> bytes:
 
 
 STEPS = (
-    ("e", 10),
     ("e", 50),
-    ("E", 10),
-    ("1 g e", 50),
-    ("2 k k k", 47),
+    ("e", 10),
+    ("E", 50),
+    ("1 g e", 10),
+    ("2 k k k", 7),
     ("2 g j", 2),
     ("3 K", 1),
     ("3 J J", 3),
@@ -76,9 +76,9 @@ async def test_enter_opens_the_selected_call(recording: Saver) -> None:
     """`enter` in the transcript opens the selected call, also after the user has scrolled away from it."""
     async with opened(recording(_session()), (80, 24)) as stage:
         await stage.press("e", "g", "enter")
-        await stage.until(lambda: stage.focus == "calls", "the calls pane")
-        assert stage.chosen == "echo 10"
-        assert _shown(stage, "calls", 10)
+        await stage.until(lambda: stage.focus == "detail", "the detail")
+        assert stage.chosen == "echo 50"
+        assert "echo 50" in "\n".join(viewport(stage.pane("detail")))
 
 
 MARK = "▐"

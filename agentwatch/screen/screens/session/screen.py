@@ -104,7 +104,6 @@ _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if eac
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
 _PLACES = frozenset(("lines", "transcript", "calls", "detail", "stderr", "workspace", "moment"))
 """Where keys fold what happened."""
-_CLICK_SECONDS = 0.6
 
 
 class WatchScreen(Screen[None]):
@@ -349,19 +348,12 @@ class WatchScreen(Screen[None]):
         return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
-        """Let the preview swap delay keys; a key that moves also folds what happened."""
+        """Let the preview swap delay keys; a key that moves also folds what happened. The mouse does not:
+        the row under the pointer stays."""
         if self._swap is not None:
             self._swap.on_key(event)
         if self._happened is not None and self._moves(event.key):
             self._fold_happened()
-
-    def on_click(self) -> None:
-        """Fold what happened, after a second click had time to reach the same row."""
-        self._fold_soon()
-
-    def _fold_soon(self) -> None:
-        if self._happened is not None:
-            self.set_timer(_CLICK_SECONDS, self._fold_happened)
 
     def _seconds_to_next_tick(self, status_wait: float) -> float | None:
         """Return when the next tick is due; the status line is due in `status_wait` seconds, 0 for now."""
@@ -408,6 +400,7 @@ class WatchScreen(Screen[None]):
 
     def go_to_call(self, call: Call) -> None:
         """Select a call, at the moment that is shown if the call has begun by then."""
+        self._fold_happened()
         self.reach.show_call(call)
         self.workspace.show_call(call)
 
@@ -619,8 +612,6 @@ class WatchScreen(Screen[None]):
         self._happened.call_later(
             self._happened.read, self._feed, self.workspace.panes.calls.newest, self._touched
         )
-        for pane in (self.workspace.panes.transcript, self.workspace.panes.calls):
-            self.watch(pane, "following", self._left_the_end, init=False)
 
     def _fold_happened(self) -> None:
         self._begins = False
@@ -632,10 +623,6 @@ class WatchScreen(Screen[None]):
 
     def _moves(self, key: str) -> bool:
         return any(key in self._keys[each.id] for each in shortcuts() if each.place in _PLACES)
-
-    def _left_the_end(self, following: bool) -> None:
-        if not following:
-            self._fold_soon()
 
     def on_finish_summary_line_clicked(self, event: FinishSummary.LineClicked) -> None:
         first = None if self._happened is None else self._happened.first_failure

@@ -46,6 +46,8 @@ class Workspace(Vertical):
         self._wants_stderr = True
         """Whether the pane of the agent's stderr is shown once it has a line."""
         self._shows_thinking = shows_thinking
+        self._detail_from = "calls"
+        """The pane to which going back from the detail leads."""
         self.panes = Panes(feed, is_preview=is_preview)
         if is_preview:
             for name in NAMES:
@@ -154,9 +156,13 @@ class Workspace(Vertical):
 
     @on(Transcript.CallChosen)
     def _choose_call(self, event: Transcript.CallChosen) -> None:
+        is_alone = self.is_maximized or self.screen.has_class("-narrow")
+        if event.goes_there and is_alone:
+            self.selection.release()
         self.panes.calls.choose_call(event.call)
         if event.goes_there:
-            self.action_pane("calls")
+            self.action_pane("detail" if is_alone else "calls")
+            self._detail_from = "transcript" if is_alone else "calls"
 
     @on(FindBar.Shown)
     def _show_found(self, event: FindBar.Shown) -> None:
@@ -168,6 +174,10 @@ class Workspace(Vertical):
     @on(PaneWanted)
     def _go_to_pane(self, event: PaneWanted) -> None:
         self.action_pane(event.pane)
+
+    @on(PaneTabs.Clicked)
+    def _go_to_tab(self, event: PaneTabs.Clicked) -> None:
+        self.action_pane(event.name)
 
     def action_filter_calls(self, words: str | None = None) -> None:
         self.find_bar.close()
@@ -184,7 +194,7 @@ class Workspace(Vertical):
         if name not in self.panes.names:
             self.notify(_NO_STDERR, markup=False)
             return
-        self.pane = name
+        self.pane, self._detail_from = name, "calls"
         self.screen.set_focus(
             self.panes.named(name), scroll_visible=False
         )  # immediately, because the next key is meant for this pane
@@ -221,7 +231,7 @@ class Workspace(Vertical):
         if self.is_maximized:
             self.is_maximized = False
         elif self.pane == "detail":
-            self.action_pane("calls")
+            self.action_pane(self._detail_from)
         elif not self.filter_bar.clear():
             self.post_message(self.NothingToClose())
 
