@@ -10,7 +10,8 @@ most of them keep no file open and hide their arguments:
   have written them; the older ones were left, with `/clear`, `/new` or `/resume`. If there were several, this
   is a guess.
 - A session belongs to a process that ran when the session began. If several did, its process is not known.
-- What a process has written that has ended, no other process has written.
+- What a process has written that has ended, no other process has written. If it is not known which session it
+  had, all that it may have had are unknown until one is written.
 """
 
 from __future__ import annotations
@@ -95,6 +96,8 @@ class Earlier(NamedTuple):
     pids: AbstractSet[int] = frozenset()
     """The processes that were known then."""
     at_ms: int = 0
+    doubts: Mapping[Key, int] = {}
+    """When one of the processes ended of which nobody knew which had these sessions."""
 
     def pids_of(self, keys: Iterable[Key], members: Iterable[tuple[Process, int]]) -> dict[Key, int]:
         """The processes that some sessions had, if all of `members` that ran then were known. A process is
@@ -146,6 +149,7 @@ class _Joins:
     ) -> None:
         self._spans, self._before, self._over = spans, before, over
         self.found: dict[Key, SessionJoin] = {}
+        self._written: dict[Key, int] = {}
         self._processes = processes
         self._reported = reported
         self._taken = {each.pid for each in reported.values() if each.life is Life.LIVE and each.agent != OWN}
@@ -218,7 +222,7 @@ class _Joins:
             first = oldest.get(found.agent)
             if first is None:
                 continue
-            written = self._written_ms(found)
+            written = self._written[found.key] = self._written_ms(found)
             if written <= self._over.get(found.key, _EVER):
                 written -= _BEFORE_ALL
             if written >= first:
@@ -259,7 +263,10 @@ class _Joins:
             for each in self._processes.values()
             if each.agent == oldest.agent
         )
-        if len(keys) > 1 and len(members) == 1 and is_clear:
+        doubts = [key for key in keys if self._written[key] <= self._before.doubts.get(key, _EVER)]
+        if is_clear and doubts[-1:] == keys[-1:] and len(doubts) > len(members):
+            self.found.update(dict.fromkeys(keys, _UNKNOWN))
+        elif len(keys) > 1 and len(members) == 1 and is_clear:
             self._take_newest(oldest, keys)
         elif len(keys) == 1 or (keys and is_clear):
             most = len(members)
@@ -513,6 +520,7 @@ class Joins:
         self._earlier = Earlier()
         self._over: dict[Key, int] = {}
         """When the last process of each session was seen to have ended."""
+        self._doubts: dict[Key, int] = {}
         self._near: AbstractSet[tuple[str, str | None]] = frozenset()
         """The folders of the processes, each with the agent."""
         self._here: dict[int, Process] = {}
@@ -546,7 +554,8 @@ class Joins:
 
     def forget(self, key: Key) -> None:
         self.is_due = self._sessions.pop(key, None) is not None or self.is_due
-        self._over.pop(key, None)
+        for times in (self._over, self._doubts):
+            times.pop(key, None)
         self._subagents.discard(key)
 
     def read_processes(self, now_ms: int) -> None:
@@ -624,7 +633,7 @@ class Joins:
         lives = session_joins(
             founds, processes, reported, cwds, self._registries.exact, spans, self._earlier, self._over
         )
-        self._earlier = Earlier(lives, (processes or {}).keys(), now_ms)
+        self._earlier = Earlier(lives, (processes or {}).keys(), now_ms, self._doubts)
         self._expect(cwds)
         starting = processes_without_session(processes or {}, reported, lives, cwds)
         self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
@@ -636,12 +645,17 @@ class Joins:
         processes = self.processes
         if processes is None:
             return
+        has_ended = not self._earlier.pids <= processes.keys()
         for key, (life, process) in self._earlier.joins.items():
-            if life is not Life.LIVE or process is None or not process.pid or key not in self._sessions:
+            if life is not Life.LIVE or process is None or key not in self._sessions:
                 continue
             now = processes.get(process.pid)
-            if now is None or (now.began, now.began_ms) != (process.began, process.began_ms):
+            if process.pid and (
+                now is None or (now.began, now.began_ms) != (process.began, process.began_ms)
+            ):
                 self._over[key] = now_ms
+            elif not process.pid and has_ended:
+                self._doubts[key] = now_ms
 
     def _expect(self, cwds: Mapping[Key, str]) -> None:
         """Find the sessions whose files show first that a process continues them."""

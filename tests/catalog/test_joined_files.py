@@ -158,6 +158,26 @@ def test_two_processes_in_a_folder_have_a_session_each(watched: List) -> None:
 
 
 @pytest.mark.slow
+def test_a_process_ends_of_which_nobody_knew_which_session_it_had(watched: List) -> None:
+    """Both sessions began when both processes ran. The one that is written later is that of the other."""
+    first, second = (watched.stack.enter_context(watched.pi()) for _ in range(2))
+    began_ms = now_ms() + 200
+    until(lambda: now_ms() > began_ms)
+    sessions = [PiSession(watched, name, began_ms) for name in ("first", "second")]
+    for session in sessions:
+        session.ask()
+    working, unknown = (State.WORKING, None), (State.UNKNOWN, None)
+    watched.until(partial(watched.are, {"first": working, "second": working}))
+    assert "it is not known which of them has it" in watched.why(sessions[0].key)
+    second.kill()
+    second.wait()
+    watched.until(partial(watched.are, {"first": unknown, "second": unknown}))
+    sessions[0].answer()
+    ended = {"first": (State.YOUR_TURN, first.pid), "second": (State.UNFINISHED, None)}
+    watched.until(partial(watched.are, ended))
+
+
+@pytest.mark.slow
 def test_a_process_with_another_home_has_no_row(watched: List, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its sessions are not listed here, and those in its folder are not its own."""
     session = PiSession(watched, "own", now_ms())

@@ -234,6 +234,19 @@ def test_a_session_whose_process_has_ended_is_that_of_no_other() -> None:
     assert results(founds, [continued], over={("pi", "a"): BEGAN + 6000}) == {"a": (LIVE, 2)}
 
 
+def test_one_of_two_processes_ends_whose_sessions_are_not_known() -> None:
+    """Both sessions are unknown until one is written, which then is that of the process that still runs."""
+    founds = [session("opencode", "a", after_ms=5000), session("opencode", "b", after_ms=6000)]
+    own = process(1, "opencode", opened_ms=BEGAN, open_paths=("/x/opencode.db",))
+    doubts = {each.key: BEGAN + 7000 for each in founds}
+    before = Earlier(doubts=doubts)
+    assert results(founds, [own], before=before) == {"a": (UNKNOWN, None), "b": (UNKNOWN, None)}
+    two = [own, own._replace(pid=2)]
+    assert results(founds, two, before=before) == {"a": (LIVE, 0), "b": (LIVE, 0)}
+    later = [session("opencode", "a", after_ms=8000), founds[1]]
+    assert results(later, [own], before=before) == {"a": (LIVE, 1), "b": (DEAD, 1)}
+
+
 def test_a_title_is_not_a_sign_of_life() -> None:
     """Gemini adds a title to the file of the session before: the time of the last line counts. A copy of a
     session has only its first line of its own."""
