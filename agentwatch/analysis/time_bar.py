@@ -122,11 +122,6 @@ class Moments:
         start = page * PAGE
         return start + bisect_right(self._numbers.part(start, min(start + PAGE, len(self))), moment)
 
-    def first_after(self, moment: int) -> int | None:
-        """Return the first moment after this one; None if there is no such moment."""
-        index = self.count_to(moment)
-        return self._numbers[index] if index < len(self) else None
-
 
 class CallMoments:
     """The moments of the calls of a session: 16 bytes for each call, which are kept in a file."""
@@ -138,7 +133,6 @@ class CallMoments:
         self._ended_read = 0
         self.started = Moments(spill)
         self.ended = Moments(spill)
-        self.failed = Moments(spill)
         self.rejected = Moments(spill)
 
     def update(self, seconds: float) -> bool:
@@ -153,7 +147,7 @@ class CallMoments:
         calls, ended = self._session.calls, self._session.ended_calls
         last = min(self._calls_read + _CALLS_AT_ONCE, len(calls))
         for index in range(self._calls_read, last):
-            self.started.append(_moment(calls[index].started or calls[index].ended))
+            self.started.append(moment_after(calls[index].started or calls[index].ended))
         self._calls_read = last
         last = min(self._ended_read + _CALLS_AT_ONCE, len(ended))
         for index in range(self._ended_read, last):
@@ -162,17 +156,15 @@ class CallMoments:
         return self._calls_read < len(calls) or self._ended_read < len(ended)
 
     def _add_ended(self, call: Call) -> None:
-        moment = _moment(call.ended or call.started)
+        moment = moment_after(call.ended or call.started)
         self.ended.append(
             moment
         )  # a call that never ended counts as ended with the call before it in the list
-        if call.outcome is Outcome.FAILED:
-            self.failed.append(moment)
-        elif call.outcome is Outcome.REJECTED:
+        if call.outcome is Outcome.REJECTED:
             self.rejected.append(moment)
 
 
-def _moment(place: Place | None) -> int:
+def moment_after(place: Place | None) -> int:
     """Return the moment after a line."""
     return 0 if place is None else place.offset + place.length + 1
 
@@ -271,8 +263,9 @@ class Layout:
         return silence
 
 
-_LEAST_DENSE = 4
-"""A cell with fewer calls is never drawn as a dense one."""
+_HEIGHTS = "▁▂▃▄▅▆▇█"
+_LEAST_FULL = 4
+"""A cell with fewer calls is never drawn as a full one."""
 
 
 class Kind(StrEnum):
@@ -286,9 +279,12 @@ class Kind(StrEnum):
     SILENCE = "silence"
     """A part of a long stretch without any line."""
     FAILURE = "failure"
+    """A call failed, and was not tried again. Other failures are calls."""
     REJECTION = "rejection"
     RED = "red"
-    """Tests failed."""
+    """Tests failed, and did not pass later."""
+    MENDED = "mended"
+    """Tests failed, and passed later."""
     GREEN = "green"
     """Tests passed."""
     ALARM = "alarm"
@@ -310,13 +306,15 @@ class Cell(NamedTuple):
 
 
 _BLANK = Cell(" ", Kind.EMPTY)
-_DENSE = Cell("┃", Kind.CALL)
 _DRAWN = {
     Kind.EMPTY: _BLANK,
-    Kind.CALL: Cell("│", Kind.CALL),
     Kind.BUSY: Cell("━", Kind.BUSY),
-    Kind.FAILURE: Cell("✗", Kind.FAILURE),
     Kind.REJECTION: Cell("⊘", Kind.REJECTION),
+}
+_VERDICTS = {
+    Kind.RED: Cell("✗", Kind.RED),
+    Kind.MENDED: Cell("✗", Kind.MENDED),
+    Kind.GREEN: Cell("✓", Kind.GREEN),
 }
 _LINES = "━─"
 _AHEAD = "╌"
@@ -366,18 +364,20 @@ class Bar:
         self,
         handle: int,
         bookmarks: Sequence[tuple[int, str]] = (),
-        verdicts: Sequence[tuple[int, bool]] = (),
+        verdicts: Sequence[tuple[int, Kind]] = (),
         alarms: Sequence[tuple[int, str]] = (),
+        failures: Sequence[int] = (),
     ) -> list[Cell]:
-        """Return the cells, from left to right. A failure is always drawn unless a rule was hit in its cell,
-        and a bookmark gives way to both. `handle` is the cell of the moment that is shown."""
+        """Return the cells, from left to right. A failure of `failures`, which are those still open, is drawn
+        unless a rule was hit in its cell, and a bookmark gives way to both. `handle` is the cell of the
+        moment that is shown."""
         cells, place = [*self._cells], self._layout.cell_of
-        for at, is_red in verdicts:
+        for at in failures:
+            cells[place(at)] = Cell("✗", Kind.FAILURE)
+        for at, kind in verdicts:
             cell = place(at)
-            if is_red:
-                cells[cell] = Cell("✗", Kind.RED)
-            elif cells[cell].kind not in (Kind.RED, Kind.FAILURE, Kind.REJECTION):
-                cells[cell] = Cell("✓", Kind.GREEN)
+            if kind is Kind.RED or cells[cell].kind not in (Kind.RED, Kind.FAILURE, Kind.REJECTION):
+                cells[cell] = _VERDICTS[kind]
         for at, _ in alarms:
             cells[place(at)] = Cell("▲", Kind.ALARM)
         for at, _ in bookmarks:
@@ -403,19 +403,17 @@ class Bar:
         self,
         cell: int,
         bookmarks: Sequence[tuple[int, str]] = (),
-        verdicts: Sequence[tuple[int, bool]] = (),
+        verdicts: Sequence[tuple[int, Kind]] = (),
         alarms: Sequence[tuple[int, str]] = (),
+        failures: Sequence[int] = (),
     ) -> int:
         """Return the moment to which a click on a cell leads: of its first mark, else the end of the cell. A
         cell outside the bar counts as the nearest."""
         ends = self._layout.ends
         cell = min(max(cell, 0), self.width - 1)
         begin, end = ends[cell - 1] if cell else 0, ends[cell]
-        marks = [at for at, _ in (*bookmarks, *verdicts, *alarms) if begin < at <= end]
-        failed = self.calls.failed.first_after(begin)
-        if failed is not None and failed <= end:
-            marks.append(failed)
-        return min(marks, default=end)
+        marks = (*(at for at, _ in (*bookmarks, *verdicts, *alarms)), *failures)
+        return min((at for at in marks if begin < at <= end), default=end)
 
     def ms_of(self, cell: int) -> int | None:
         """Return the recorded time at the end of a cell, in ms since the epoch; None without times."""
@@ -438,33 +436,28 @@ class Bar:
     def _count(self, first: int) -> None:
         """Count again what happened in the cells from `first` on."""
         ends, calls = self._layout.ends, self.calls
-        before = self._counted(ends[first - 1]) if first else (0, 0, 0)
+        before = self._counted(ends[first - 1]) if first else (0, 0)
         for cell in range(first, self.width):
-            if cell and ends[cell] == ends[cell - 1]:
-                done, failed, rejected = before
-            else:
-                done, failed, rejected = self._counted(ends[cell])
+            is_still = cell and ends[cell] == ends[cell - 1]
+            done, rejected = before if is_still else self._counted(ends[cell])
             self._counts[cell] = done - before[0]
-            if failed > before[1]:
-                self._kinds[cell] = Kind.FAILURE
-            elif rejected > before[2]:
+            if rejected > before[1]:
                 self._kinds[cell] = Kind.REJECTION
             elif done > before[0]:
                 self._kinds[cell] = Kind.CALL
             else:
                 is_busy = calls.started.count_to(ends[cell]) > done
                 self._kinds[cell] = Kind.BUSY if is_busy else Kind.EMPTY
-            before = done, failed, rejected
+            before = done, rejected
 
-    def _counted(self, moment: int) -> tuple[int, int, int]:
-        """Return how many calls had ended, failed and been rejected at a moment."""
-        calls = self.calls
-        return calls.ended.count_to(moment), calls.failed.count_to(moment), calls.rejected.count_to(moment)
+    def _counted(self, moment: int) -> tuple[int, int]:
+        """Return how many calls had ended and been rejected at a moment."""
+        return self.calls.ended.count_to(moment), self.calls.rejected.count_to(moment)
 
     def _draw(self) -> None:
-        dense = _dense(max(self._counts))
+        full = _full(max(self._counts))
         self._cells = [
-            _DENSE if count >= dense and kind is Kind.CALL else _DRAWN[kind]
+            _DRAWN.get(kind) or Cell(_HEIGHTS[(len(_HEIGHTS) * count - 1) // full], kind)
             for kind, count in zip(self._kinds, self._counts, strict=True)
         ]
         last = self._layout.cell_of(self._axis.size)
@@ -479,6 +472,9 @@ class Bar:
                 self._cells[cell] = Cell(sign, Kind.BUSY if is_busy and sign == line else Kind.SILENCE)
 
 
-def _dense(most: int) -> int:
-    """Return how many calls make a dense cell: half of a power of two, which rarely changes."""
-    return max(1 << max(most.bit_length() - 2, 0), _LEAST_DENSE)
+def _full(most: int) -> int:
+    """Return how many calls make a full cell: a step at or above the most in a cell, which rarely changes."""
+    step = _LEAST_FULL
+    while step < most:
+        step += step // 4
+    return step

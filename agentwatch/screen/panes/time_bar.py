@@ -162,6 +162,7 @@ class TimeBar(Widget):
         self._bookmarks: Sequence[tuple[int, str]] = ()
         self._verdicts: Sequence[CallVerdict] = ()
         self._alarms: Sequence[tuple[int, SafeText]] = ()
+        self._failures: Sequence[int] = ()
         self._drawn: tuple[object, ...] = ()
         self._cells: list[Cell] = []
         self._pointed: int | None = None
@@ -180,19 +181,21 @@ class TimeBar(Widget):
         verdicts: Sequence[CallVerdict] = (),
         at_ms: int | None = None,
         alarms: Sequence[tuple[int, SafeText]] = (),
+        failures: Sequence[int] = (),
     ) -> None:
         """Show a moment of a session; redraw only if something changed.
 
         `session` is the whole session, not that of the moment, which is a number of bytes of the recording.
         `words` are the speed and the direction: `×4 ▶`. `at_ms` is the recorded time that is shown: in a
         silence it passes while the moment stays. None is the time of the moment's last line. `alarms` may
-        grow later.
+        grow later. `failures` are the moments of the calls that failed and were not tried again.
         """
         if (session, timeline) != (self._session, self._timeline):
             self._session, self._timeline = session, timeline
             self._bar = Bar(session, Axis(timeline))
         self._moment, self._at_ms, self._words = moment, at_ms, words
         self._bookmarks, self._verdicts, self._alarms = tuple(bookmarks), tuple(verdicts), alarms
+        self._failures = failures
         if not self._is_reading:
             self._read()
 
@@ -256,10 +259,18 @@ class TimeBar(Widget):
             return 0
         if cell > bar.width:
             return self._timeline.size if self._timeline is not None else 0
-        return bar.moment_of(cell, self._bookmarks, self._marks(), self._alarms)
+        return bar.moment_of(cell, self._bookmarks, self._marks(), self._alarms, self._failures)
 
-    def _marks(self) -> list[tuple[int, bool]]:
-        return [(each.moment, each.is_red) for each in self._verdicts]
+    def _marks(self) -> list[tuple[int, Kind]]:
+        """Return what each test run shows: one that was red, and passed later, has no colour of a failure."""
+        passed: set[str] = set()
+        marks = []
+        for each in reversed(self._verdicts):
+            red = Kind.MENDED if each.verdict.tool in passed else Kind.RED
+            marks.append((each.moment, red if each.is_red else Kind.GREEN))
+            if not each.is_red:
+                passed.add(each.verdict.tool)
+        return marks[::-1]
 
     def _read(self) -> None:
         """Read new calls for 8 ms; if more are left, continue after the next frame."""
@@ -278,10 +289,18 @@ class TimeBar(Widget):
         row = ends(self.size.width, words, self._verdicts, self._moment)
         has_changed = bar.lay_out(row.width)
         handle = bar.cell_of(self._moment, self._at_ms)
-        drawn = (row, handle, self._bookmarks, self._verdicts, len(self._alarms), self._pointed)
+        drawn = (
+            row,
+            handle,
+            self._bookmarks,
+            self._verdicts,
+            len(self._alarms),
+            self._failures,
+            self._pointed,
+        )
         if has_changed or drawn != self._drawn:
             self._drawn, self._ends = drawn, row
-            self._cells = bar.cells(handle, self._bookmarks, self._marks(), self._alarms)
+            self._cells = bar.cells(handle, self._bookmarks, self._marks(), self._alarms, self._failures)
             self.refresh()
 
     def _bar_spans(self) -> Iterator[tuple[SafeText, str]]:

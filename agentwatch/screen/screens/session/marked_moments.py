@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from agentwatch.recording.acts import act_words
@@ -41,6 +41,10 @@ def _alarm_mark(alarm: Alarm) -> tuple[int, SafeText]:
     return alarm.offset, rule_words(alarm.rule)
 
 
+def _open_failures(calls: CallList, *_version: int) -> Sequence[Call]:
+    return calls.open_failures()
+
+
 class MarkedMoments:
     """Finds the marked moments of a session, and follows new ones."""
 
@@ -50,8 +54,10 @@ class MarkedMoments:
         self._rounds = 0
         self._is_behind = True
         """Whether calls are left to read for what is left of the work."""
-        self._counted: tuple[object, ...] = ()
-        self._open: list[Call] = []
+        self._open = lru_cache(2)(_open_failures)
+        """Of the calls that are shown, and of all."""
+        self.failures: Sequence[int] = ()
+        """The moments of all calls that failed and were not tried again; unchanged while calls are read."""
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
         if moment.opening is not None:
             moment.opening.bookmarks = self.bookmarks
@@ -102,11 +108,17 @@ class MarkedMoments:
             verdicts = [each for each in verdicts if each.moment <= offset]
         if tests_only:
             return [*remaining_words(verdicts, (), Changed())]
-        counted = calls, calls.revision, calls.facts.episodes.calls_read
-        if counted != self._counted:
-            self._counted, self._open = counted, calls.open_failures()
+        open_calls = self._open(calls, calls.revision, calls.facts.episodes.calls_read)
         ended = len(self._moment.shown.session.ended_calls)
-        return [*remaining_words(verdicts, self._open, self._changes.at(ended))]
+        return [*remaining_words(verdicts, open_calls, self._changes.at(ended))]
+
+    def update_failures(self, calls: CallList) -> None:
+        """Take the moments of the failures among all calls; only a time bar that is shown needs them."""
+        if not self._is_behind:
+            from agentwatch.analysis.time_bar import moment_after
+
+            found = self._open(calls, calls.revision, calls.facts.episodes.calls_read)
+            self.failures = [moment_after(call.ended) for call in found]
 
     def update(self, calls: CallList) -> bool:
         """Read new calls for 6 ms at most; return whether `left` has changed, or needs more calls."""

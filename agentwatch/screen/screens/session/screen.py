@@ -508,6 +508,7 @@ class WatchScreen(Screen[None]):
         # A bar that is hidden while it has the mouse never returns it.
         bar.display = self._shows_bar or not moment.is_live or bar.is_dragged
         if bar.display:
+            marked.update_failures(self.workspace.panes.calls.newest)
             words = playhead_words(
                 playhead.speed, is_reversed=playhead.is_reversed, is_paused=playhead.is_paused
             )
@@ -520,6 +521,7 @@ class WatchScreen(Screen[None]):
                 marked.verdicts.verdicts,
                 playhead.now_ms,
                 alarms=marked.alarms,
+                failures=marked.failures,
             )
 
     def go_to(self, offset: int) -> None:

@@ -2,14 +2,18 @@
 
 import pytest
 
+from agentwatch.analysis.time_bar import Kind
 from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
 from agentwatch.session.events import Outcome
 from agentwatch.text.safe import SafeText
 from tests.analysis.test_time_bar import Recorded
+from tests.builders.lines import init
+from tests.builders.moment.timed import timed_evenly
 from tests.builders.screen.app import eventually
 from tests.builders.screen.app import opened as opened_session
 from tests.builders.screen.bar_app import PLAYING, opened, recorded, runs, time_of
-from tests.conftest import RECORDINGS, case
+from tests.builders.screen.lines import shell
+from tests.conftest import RECORDINGS, Saver, case
 
 pytestmark = pytest.mark.slow
 
@@ -19,16 +23,16 @@ async def test_the_bar_shows_the_session() -> None:
     made = recorded()
     async with opened(80) as (app, pilot):
         # From 60 columns on, the times of both ends stand beside the bar, and the speed at the right.
-        app.bar.show(made.session, made, 1100, PLAYING)
+        app.bar.show(made.session, made, 1100, PLAYING, failures=[900])
         assert app.row.startswith(f" {time_of(0)[:5]} ▏")
         assert app.row.endswith(f"▕ {time_of(100_000)[:5]}    ×4 ▶ ")
         bar = app.row[app.row.index("▏") + 1 : app.row.index("▕")]
-        assert (bar.count("│"), bar.count("✗"), bar.count("●")) == (8, 1, 1)
+        assert (bar.count("▂"), bar.count("✗"), bar.count("●")) == (8, 1, 1)
         assert "╌" in bar[bar.index("●") :]
         assert "╌" not in bar[: bar.index("●")]
         # Without times the bar is one of bytes, and the mouse shows a share instead of a time.
         made = recorded(has_times=False)
-        app.bar.show(made.session, made, 1100, SafeText(""))
+        app.bar.show(made.session, made, 1100, SafeText(""), failures=[900])
         assert ":" not in app.row
         assert app.row.count("✗") == 1
         await pilot.hover(app.bar, offset=(40, 0))
@@ -79,14 +83,15 @@ async def test_the_bar_shows_the_session() -> None:
             with case(theme):
                 app.theme = theme
                 await pilot.pause()
-                app.bar.show(made.session, made, made.size, SafeText(""), [(700, "here")], verdicts)
+                bookmarks = [(700, "here")]
+                app.bar.show(made.session, made, made.size, SafeText(""), bookmarks, verdicts, failures=[900])
                 styles = {
                     name: str(app.bar.line_style(name).without_color)
                     for name in ("failure", "red", "green", "call")
                 }
                 assert styles["failure"] != styles["red"]
                 assert styles["call"] != styles["green"]
-                assert {"●", "✗", "◈", "│"} <= set(app.row)
+                assert {"●", "✗", "◈", "▂"} <= set(app.row)
 
 
 @pytest.mark.system
@@ -94,14 +99,14 @@ async def test_many_calls_are_read_between_frames() -> None:
     """The calls of a large session appear after a while; another session is shown from its beginning."""
     made = Recorded()
     for number in range(20_000):
-        made.call(10, 10, Outcome.FAILED if number == 19_990 else Outcome.SUCCEEDED)
+        made.call(10, 10, Outcome.REJECTED if number == 19_990 else Outcome.SUCCEEDED)
     async with opened(80) as (app, pilot):
         app.bar.show(made.session, made, 100, SafeText(""))
-        assert "✗" not in app.row
-        await eventually(pilot, lambda: "✗" in app.row, "the failure")
+        assert "⊘" not in app.row
+        await eventually(pilot, lambda: "⊘" in app.row, "the rejection")
         other = recorded()
         app.bar.show(other.session, other, 100, SafeText(""))
-        await eventually(pilot, lambda: app.row.count("│") == 9, "the other session")
+        await eventually(pilot, lambda: app.row.count("▂") == 10, "the other session")
 
 
 def test_the_words_of_a_playhead() -> None:
@@ -117,7 +122,7 @@ async def test_the_mouse_seeks_and_shows() -> None:
     made = recorded()
     async with opened(80) as (app, pilot):
         # A click posts the moment of its column; before the bar it is the beginning, after it the end.
-        app.bar.show(made.session, made, made.size, SafeText(""))
+        app.bar.show(made.session, made, made.size, SafeText(""), failures=[900])
         failure = app.row.index("✗")
         for x in (failure, 0, 79):
             await pilot.click(app.bar, offset=(x, 0))
@@ -155,7 +160,7 @@ async def test_the_mouse_seeks_and_shows() -> None:
         for width in (160, 40, 80):
             await pilot.resize_terminal(width, 4)
             await pilot.hover(offset=(0, 3))
-            app.bar.show(made.session, made, 1100, PLAYING)
+            app.bar.show(made.session, made, 1100, PLAYING, failures=[900])
             before = app.row
             handle = app.row.index("✗")
             await pilot.hover(app.bar, offset=(handle, 0))
@@ -179,6 +184,32 @@ async def test_the_mouse_seeks_and_shows() -> None:
         assert chosen.number == 2
         await pilot.resize_terminal(90, 4)
         await eventually(pilot, lambda: "✗12" not in app.row, "a narrower row")
+
+
+async def test_only_open_failures_have_a_failures_sign(recording: Saver) -> None:
+    """A failure that was tried again is a part of its column; tests that passed later have no colour of a
+    failure, and those that passed with another tool do not count."""
+    again = [shell(number).replace(b"call-", b"again-") for number in range(9)]
+    calls = [shell(number, 1) + again[number] for number in range(9)]
+    data = b"".join([init(), *calls, shell(9, 1), shell(10)]).replace(b"echo", b"make")
+    path = timed_evenly(recording(data))
+    async with opened_session(path) as stage:
+        bar = stage.app.screen.query_one(TimeBar)
+        await stage.press("colon", *"#2", "enter")
+        await stage.until(lambda: bar.display and "✗" in bar.render_line(0).text, "the open failure")
+        await stage.until(lambda: bar.render_line(0).text.count("✗") == 1, "it alone")
+        await stage.press("colon", *"#19", "enter")
+        await stage.until(lambda: "⊗" in bar.render_line(0).text, "the failure at the moment")
+    made = recorded()
+    verdicts = runs(made, 3, 2, 0)
+    async with opened(80) as (app, _):
+        app.bar.show(made.session, made, made.size, SafeText(""), (), verdicts)
+        kinds = [cell.kind for cell in app.bar._cells if cell.sign in "✗✓"]
+        assert kinds == [Kind.MENDED, Kind.MENDED, Kind.GREEN]
+        other = verdicts[2]._replace(verdict=verdicts[2].verdict._replace(tool="jest"))
+        app.bar.show(made.session, made, made.size, SafeText(""), (), [*verdicts[:2], other])
+        kinds = [cell.kind for cell in app.bar._cells if cell.sign in "✗✓"]
+        assert kinds == [Kind.RED, Kind.RED, Kind.GREEN]
 
 
 @pytest.mark.system
