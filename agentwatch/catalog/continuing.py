@@ -7,7 +7,7 @@ program reads as an option.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -25,8 +25,7 @@ from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.local_session import NO_FILE, LocalSession
 from agentwatch.catalog.session_status import Process
 from agentwatch.recording.acts import acts_file
-from agentwatch.recording.head_tail import lines_between
-from agentwatch.recording.saved import open_saved
+from agentwatch.recording.saved import has_both_directions, open_saved
 from agentwatch.recording.store import open_own
 from agentwatch.text.safe import cut, safe_line
 
@@ -36,7 +35,6 @@ _MOST_TEXT = (1 << 17) - 1024
 PROCESS_SECONDS = 7.0
 """How long the processes may take to be known where `ps` shows them."""
 _SHOWN = 60
-_MOST_LINE = 1 << 20
 _NOT_OF_THE_FOLDER = ("XDG_", "OPENCODE_")
 """Variables whose relative paths are ignored, or are those of another folder than the working directory."""
 _MODE = "{mode}"
@@ -51,6 +49,8 @@ class Holder(NamedTuple):
     process: Process | None
     tmux: str = ""
     is_sure: bool = True
+    is_run: bool = False
+    """Whether `agentwatch run` has started it, and records it."""
 
     @property
     def words(self) -> str:
@@ -143,7 +143,7 @@ def session_to_continue(path: Path, environ: Mapping[str, str], home: Path) -> C
         session_id,
         folder,
         acts_file(agent, session_id, recording, environ),
-        max(holders, key=lambda each: (each.is_sure, each.process is not None), default=None),
+        max(holders, key=lambda each: (each.is_sure, each.is_run, each.process is not None), default=None),
         has_one_prompt=session.digest is not None and session.digest.is_one_liner,
         is_subagent=session.found.parent is not None,
         is_kept=kept is not None,
@@ -164,7 +164,7 @@ def _started(found: SessionEntry) -> tuple[str, str, str]:
     folder, mode, before = "" if resume.folder_in is not None else found.metadata.cwd or "", "", ""
     try:
         for line in _lines(found):
-            fields = _fields(line)
+            fields = fields_in(line)
             if resume.mode_in is not None:
                 if fields is None:  # a damaged line may say one
                     mode, before = "", mode or before
@@ -196,7 +196,7 @@ def _lines(found: SessionEntry) -> Iterator[bytes]:
                     yield from lines
 
 
-def _fields(line: bytes) -> Mapping[str, object] | None:
+def fields_in(line: bytes) -> Mapping[str, object] | None:
     """The object in a line, empty for another value; None if the line is cut or damaged."""
     if line.isspace():
         return {}
@@ -222,12 +222,12 @@ def _of_file(path: Path) -> LocalSession:
 
 
 def _holder(session: LocalSession) -> Holder:
-    process, reported = session.process, session.reported
+    process, reported, found = session.process, session.reported, session.found
     if process is None and reported is not None and reported.pid is not None:
-        agent = session.found.agent
-        process = Process(reported.pid, 0, reported.runs if agent == OWN else agent)
+        process = Process(reported.pid, 0, reported.runs if found.agent == OWN else found.agent)
     is_sure = session.life is Life.LIVE and (process is None or not process.is_guess)
-    return Holder(process, reported.tmux if reported is not None else "", is_sure)
+    is_run = is_sure and found.agent == OWN and not has_both_directions(found.path)
+    return Holder(process, reported.tmux if reported is not None else "", is_sure, is_run)
 
 
 def modes_of(session: Continued) -> tuple[Mode, ...]:
@@ -296,27 +296,6 @@ def check_confirmed(plan: Plan, session: Continued) -> None:
         raise Fault(f"{plan.permissions}: confirm it with --permissions {plan.confirmation}{less}", USAGE)
 
 
-def check_allowed(session: Continued, allowed: Container[str], *, is_queued: bool = False) -> None:
-    """Raise `Fault` if the switch is off, another process holds the session, or none does that reads its
-    queue."""
-    act = "queue" if is_queued else "continue"
-    if act not in allowed:
-        raise Fault(f"switched off: set {act} = true under [act] in the settings to allow it", USAGE)
-    if not session.is_kept:
-        raise Fault(f"refused: {session.agent} has no session {session.id} on this machine", REFUSED)
-    holder = session.holder
-    if not is_queued:
-        if holder is not None:
-            holds = "holds" if holder.is_sure else "may hold"
-            raise Fault(f"refused: {safe_line(holder.words)} {holds} this session", REFUSED)
-        return
-    process = None if holder is None else holder.process
-    if session.has_one_prompt or (process is not None and process.has_one_prompt):
-        raise Fault("refused: this session was started for one prompt, and never reads its queue", REFUSED)
-    if holder is None or not holder.is_sure:
-        raise Fault("refused: no process has this session open: continue it without --queue", REFUSED)
-
-
 def in_folder(plan: Plan, session: Continued) -> Plan:
     """A plan with the folder of its session, all links resolved. Raise `Fault` if it does not exist."""
     shown = safe_line(session.folder)
@@ -359,57 +338,6 @@ def enter(plan: Plan) -> None:
     os.environ["PWD"] = plan.folder  # opencode prefers it to the working directory
     for name in plan.resume.widened_by:
         os.environ.pop(name, None)
-
-
-class RunMode:
-    """Reads the permission mode that a run says first, in its stream and in the session that it continues."""
-
-    def __init__(self, plan: Plan, session: Continued) -> None:
-        """Raise `OSError` if the session cannot be read."""
-        self._plan = plan
-        self.is_said = False
-        self._files: list[list[int]] = []
-        """The descriptor of each file, and the offset of the line that is read next."""
-        self._unsaid: list[list[int]] = []
-        if session.path != NO_FILE and os.path.isfile(session.path):  # not a row of a database
-            fd = open_own(session.path)
-            self._follow(fd, os.fstat(fd).st_size)
-
-    def follow(self, stream: int) -> None:
-        """Read a stream too; the descriptor stays open until the end of the run."""
-        self._follow(os.dup(stream), 0)
-
-    def _follow(self, fd: int, offset: int) -> None:
-        self._files.append([fd, offset])
-        self._unsaid.append(self._files[-1])
-
-    def close(self) -> None:
-        for fd, _ in self._files:
-            os.close(fd)
-
-    def wider(self) -> str | None:
-        """The mode of the run, a foreign text, if it may be wider than the one that was asked for. It is
-        empty once the stream and the session have each said a narrow mode, and None before. The session may
-        say the mode that was asked for before the stream says what the settings have made of it."""
-        for file in tuple(self._unsaid):
-            lines, rest = lines_between(file[0], file[1], size := os.fstat(file[0]).st_size)
-            file[1] = size - len(rest) if len(rest) < _MOST_LINE else size  # no mode is in so long a line
-            mode = next(filter(None, map(self._mode_in, lines)), None)
-            if mode is not None:
-                self.is_said = True
-                self._unsaid.remove(file)
-                if mode not in self._asked:
-                    return mode
-        return None if self._unsaid else ""
-
-    def _mode_in(self, line: bytes) -> str | None:
-        fields = _fields(line)
-        return self._plan.resume.mode_in(fields) if fields and self._plan.resume.mode_in is not None else None
-
-    @property
-    def _asked(self) -> Sequence[str]:
-        modes, mode = self._plan.resume.modes, self._plan.mode
-        return [] if mode is None else [each.name for each in modes[: modes.index(mode) + 1]]
 
 
 def _unusable(folder: str, error: OSError) -> Fault:

@@ -142,7 +142,7 @@ def _fresh(now_ms: int) -> dict[str, object]:
     written_ms, pid = kept.get("written_ms"), kept.get("pid")
     if kept.get("version") != _VERSION or type(written_ms) is not int or type(pid) is not int:
         return {}
-    return kept if abs(now_ms - written_ms) < FRESH_MS and _is_alive(pid) else {}
+    return kept if abs(now_ms - written_ms) < FRESH_MS and is_alive(pid) else {}
 
 
 def status_path() -> Path:
@@ -164,7 +164,7 @@ def _read(path: Path) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     if not 0 < pid < _MOST_PID:
         return False
     try:

@@ -12,26 +12,25 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import without_credentials
 from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create, cannot_open
 from agentwatch.base.files import state_folder
+from agentwatch.catalog.acting import checked, refused
 from agentwatch.catalog.continuing import (
     REFUSED,
     Continued,
     Plan,
-    RunMode,
-    check_allowed,
     check_confirmed,
     enter,
-    in_folder,
+    fields_in,
     planned,
     session_to_continue,
 )
+from agentwatch.catalog.local_session import NO_FILE
 from agentwatch.catalog.session_ids import SessionIds, id_in
 from agentwatch.cli.address import is_elsewhere, is_once, parse_address
 from agentwatch.cli.app import options_of
@@ -41,13 +40,17 @@ from agentwatch.cli.messages import in_runner, say
 from agentwatch.cli.parameters import ADDRESS, colour, keeping, on, printing
 from agentwatch.cli.ship import publication_of, publishing, taken
 from agentwatch.cli.stdout import print_json, print_lines
-from agentwatch.recording.acts import Act, append_act
-from agentwatch.recording.store import nameless_file, open_folder, private_folder
+from agentwatch.recording.acts import Act, ActRecord
+from agentwatch.recording.head_tail import lines_between
+from agentwatch.recording.lines import LineReader
+from agentwatch.recording.store import nameless_file, open_folder, open_own, private_folder
+from agentwatch.session.transcript import Kind
 from agentwatch.sources.agent import RECEIPT_SECONDS
 from agentwatch.text.safe import cut, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.cli.options import Options
+    from agentwatch.feed.feed import Feed
     from agentwatch.remote.publish.publication import Publication
     from agentwatch.sources.agent import AgentSource
 
@@ -57,6 +60,9 @@ _PAUSE_SECONDS = 0.05
 _OWN_PATHS = frozenset({"AGENTWATCH_HOME", "AGENTWATCH_CONFIG"})
 _SHOWN = 200
 _MOST_SAID = 1 << 16
+_MOST_LINE = 1 << 20
+_OF_THE_MODEL = (Kind.ANSWER, Kind.REASONING, Kind.CALL)
+"""What a stream has only after the agent took the prompt."""
 
 
 @click.command("continue", cls=HelpfulCommand)
@@ -106,15 +112,13 @@ def continue_(
             return _print_command(plan, "" if is_queued else session.folder or "a folder that is not known")
         act, door = ("queue", " ".join(plan.command[:2])) if is_queued else ("continue", plan.resume.door)
         files = [] if session.acts is None else [session.acts]
-        record = _Record(Act(0, act, session.id, by, door, ""), files)
+        record = ActRecord(Act(0, act, session.id, by, door, ""), files)
         try:
-            check_allowed(session, read_acts_allowed(), is_queued=is_queued)
-            plan = plan if is_queued else in_folder(plan, session)
+            plan = checked(plan, session, read_acts_allowed(), is_queued=is_queued)
             if not permissions:
                 check_confirmed(plan, session)
             if mark and mark != plan.mark:
-                words = "refused: the session or its folder has changed since the command was shown"
-                raise Fault(words, REFUSED)  # it is recorded below
+                raise refused("the session or its folder has changed since the command was shown")
             where = f"in {plan.folder}: " if plan.folder else ""
             say(f"{where}{shlex.join(plan.command)}")
             if not is_queued:
@@ -126,7 +130,7 @@ def continue_(
             return _run(plan, session, options._replace(log=log, record=recording), record, publication, lock)
         except Fault as fault:
             if fault.exit_code in (REFUSED, NOT_FOUND, NOT_EXECUTABLE):
-                record.write("refused")
+                _write(record, "refused")
             raise
 
 
@@ -149,22 +153,6 @@ def _check_named(words: str, path: Path, session: Continued) -> None:
         raise Fault(f"the recording {recording} of this session ends with another one: {shown}", USAGE)
 
 
-class _Record(NamedTuple):
-    """One act, and its files: that of the session, and that of the recording that it makes."""
-
-    act: Act
-    files: list[Path]
-
-    def write(self, receipt: str) -> None:
-        """A file that cannot be written is reported, and changes nothing."""
-        act = self.act._replace(at_ms=now_ms(), receipt=receipt)
-        for path in self.files:
-            try:
-                append_act(path, act)
-            except OSError as error:
-                say(f"cannot record the act in {path}: {(error.strerror or 'unknown error').lower()}")
-
-
 def _alone(stack: ExitStack) -> None:
     """Keep other commands from starting an agent until the stack is closed: the second one of two that
     continue the same session then finds the agent of the first."""
@@ -180,7 +168,7 @@ def _alone(stack: ExitStack) -> None:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             if time.monotonic() > until:
-                raise Fault("refused: another agentwatch continue is about to start", REFUSED) from None
+                raise refused("another agentwatch continue is about to start") from None
             time.sleep(_PAUSE_SECONDS)
         else:
             return
@@ -201,7 +189,7 @@ def _run(
     plan: Plan,
     session: Continued,
     options: Options,
-    record: _Record,
+    record: ActRecord,
     publication: Publication | None,
     lock: ExitStack,
 ) -> int:
@@ -209,7 +197,7 @@ def _run(
 
     recordings: list[Path] = []
     try:
-        mode = _Mode(plan, session, record)
+        run = _Run(plan, session, record)
     except OSError as error:
         raise cannot_open(session.path, error) from None
 
@@ -218,74 +206,126 @@ def _run(
         if (files := source.written.files) is not None:
             record.files.append(files.acts)
             recordings.append(files.recording)
-        record.write("sent")
-        mode.watch(source)
+        _write(record, "unknown")
+        run.begin(source)
 
     code = watch_agent(plan.command, options, publication, started)
-    if why := mode.wider():
-        say(why)
+    run.end()
+    if run.problem:
+        say(run.problem)
         code = code or REFUSED
-    elif not code and mode.is_unsaid:
+    elif not code and not run.is_taken:
+        say("no line of this run shows that the agent has taken the prompt")
+    elif not code and run.is_unsaid:
         say("no line of this run says its permissions: they were not compared")
     for recording in recordings:
         continued = id_in(recording)
-        if not continued and code and not why:
-            record.write("refused")
+        if not continued and code and not run.problem:
+            _write(record, "refused")
         elif continued and continued != session.id:
             say(f"the agent has continued it as another session: {cut(safe_line(continued), _SHOWN)}")
     return code
 
 
-class _Mode:
-    """Compares the mode of a run with the one that was asked for, and interrupts a wider one."""
+def _write(record: ActRecord, receipt: str, **changed: str) -> None:
+    """A file that cannot be written is reported, and changes nothing."""
+    for fault in record.write(receipt, **changed):
+        say(f"cannot record the act in {fault.filename}: {(fault.strerror or '').lower()}")
 
-    def __init__(self, plan: Plan, session: Continued, record: _Record) -> None:
-        self._plan, self._record, self._why = plan, record, ""
-        self.is_unsaid = False
-        """Whether the run has ended without the mode that was to be compared."""
+
+class _Run:
+    """Follows a run in a thread: it records when the agent has taken the prompt, and interrupts a run whose
+    mode is wider than the one that was asked for. The first modes count that its stream and the session that
+    it continues say: the session may say what was asked for before the settings have changed it."""
+
+    def __init__(self, plan: Plan, session: Continued, record: ActRecord) -> None:
+        """Note where the session ends before the run. Raise `OSError` if it cannot be read."""
+        self._plan, self._record = plan, record
+        self.problem = ""
+        """That the run was interrupted, and why."""
+        self.is_taken = self._is_said = False
+        mode = plan.mode
+        self._compares = mode is not None and mode.decides and plan.resume.mode_in is not None
+        self._unsaid: list[list[int]] = []
+        """The files that have said no mode yet: the descriptor, and the offset of the line that is next."""
+        self._fds: list[int] = []
+        if self._compares and session.path != NO_FILE and os.path.isfile(session.path):  # no database
+            fd = open_own(session.path)
+            self._compare(fd, os.fstat(fd).st_size)
         self._thread: threading.Thread | None = None
-        decides = plan.mode is not None and plan.mode.decides and plan.resume.mode_in is not None
-        self._run = RunMode(plan, session) if decides else None
 
-    def watch(self, source: AgentSource) -> None:
-        if self._run is not None:
-            self._run.follow(source.reader.fd)
-            self._thread = threading.Thread(target=self._watch, args=(self._run, source), daemon=True)
-            self._thread.start()
+    @property
+    def is_unsaid(self) -> bool:
+        """Whether the mode was to be compared, and no line says it."""
+        return self._compares and not self._is_said
 
-    def wider(self) -> str:
-        """That the run had a wider mode than was asked for; empty if no line of it says so."""
+    def begin(self, source: AgentSource) -> None:
+        from agentwatch.feed.feed import Feed
+
+        reader, fd = source.reader, os.dup(source.reader.fd)
+        self._compare(fd, 0)
+        feed = Feed(LineReader(fd, reader.growth, reader.times))
+        self._thread = threading.Thread(target=self._follow, args=(source, feed), daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
         if self._thread is not None:
             self._thread.join(_ALONE_SECONDS)
-        return self._why
 
-    def _watch(self, run: RunMode, source: AgentSource) -> None:
-        mode = None
-        try:
-            is_over = False
-            while mode is None and not is_over:
-                time.sleep(_PAUSE_SECONDS)
-                is_over = not source.runs_agent
-                mode = run.wider()
-        except OSError as error:
-            mode = f"not readable ({error.strerror or 'unknown error'})"
-        finally:
-            run.close()
-        self.is_unsaid = mode is None and not run.is_said
-        if not mode or self._plan.mode is None:
-            return
-        why = cut(safe_line(f"the run is in the mode {mode}, not in {self._plan.mode.name}"), _SHOWN)
+    def _compare(self, fd: int, offset: int) -> None:
+        self._fds.append(fd)
+        if self._compares:
+            self._unsaid.append([fd, offset])
+
+    def _follow(self, source: AgentSource, feed: Feed) -> None:
+        seen, wider, is_over = 0, "", False
+        while not (is_over or wider or (self.is_taken and not self._unsaid)):
+            time.sleep(_PAUSE_SECONDS)
+            is_over = not source.runs_agent
+            if not self.is_taken:
+                feed.advance()
+                entries = feed.session.transcript
+                self.is_taken = any(each.kind in _OF_THE_MODEL for each in entries[seen:])
+                seen = max(len(entries) - 1, 0)
+                if self.is_taken:
+                    _write(self._record, "sent")
+            try:
+                wider = self._wider()
+            except OSError as error:
+                wider = f"not readable ({error.strerror or 'unknown error'})"
+        for fd in self._fds:
+            os.close(fd)
+        if wider and self._plan.mode is not None:
+            why = cut(safe_line(f"the run is in the mode {wider}, not in {self._plan.mode.name}"), _SHOWN)
+            self._interrupt(source, why)
+
+    def _wider(self) -> str:
+        """The mode of the run, a foreign text, if it may be wider than the one that was asked for."""
+        mode_in, modes, asked = self._plan.resume.mode_in, self._plan.resume.modes, self._plan.mode
+        if mode_in is None or asked is None:
+            return ""
+        narrow = [each.name for each in modes[: modes.index(asked) + 1]]
+        for file in tuple(self._unsaid):
+            lines, rest = lines_between(file[0], file[1], size := os.fstat(file[0]).st_size)
+            file[1] = size - len(rest) if len(rest) < _MOST_LINE else size  # no mode is in so long a line
+            if mode := next(filter(None, (mode_in(fields_in(line) or {}) for line in lines)), ""):
+                self._is_said = True
+                self._unsaid.remove(file)
+                if mode not in narrow:
+                    return mode
+        return ""
+
+    def _interrupt(self, source: AgentSource, why: str) -> None:
+        self.problem = f"interrupted: {why}"
         if source.act("interrupt", "agentwatch", why):
-            act = self._record.act._replace(act="interrupt", by="agentwatch", door="SIGINT", why=why)
-            self._record._replace(act=act).write("expired")
-        self._why = f"interrupted: {why}"
+            _write(self._record, "expired", act="interrupt", by="agentwatch", door="SIGINT", why=why)
         until = time.monotonic() + RECEIPT_SECONDS
         while source.runs_agent and time.monotonic() < until:
             time.sleep(_PAUSE_SECONDS)
         source.act("stop", "agentwatch", why)
 
 
-def _queue(plan: Plan, session: Continued, record: _Record) -> int:
+def _queue(plan: Plan, session: Continued, record: ActRecord) -> int:
     """Hand the prompt to the vendor's queue, and print its receipt."""
     from agentwatch.sources.open import cannot_start
 
@@ -294,17 +334,17 @@ def _queue(plan: Plan, session: Continued, record: _Record) -> int:
     except OSError as error:
         raise cannot_start(plan.command[0], error) from None
     except KeyboardInterrupt:
-        record.write("unknown")
+        _write(record, "unknown")
         raise
     if code is None:
-        record.write("unknown")
+        _write(record, "unknown")
         say(f"no receipt within {_QUEUE_SECONDS:.0f} s: it is not known whether the prompt is queued")
         return REFUSED
     found = plan.resume.receipt and plan.resume.receipt.search(said)
     if code == 0 and found is not None and found[1] == session.id:
-        record.write("held")
+        _write(record, "held")
         return print_lines([cut(safe_line(found[0]), _SHOWN)])
-    record.write("refused" if code else "unknown")
+    _write(record, "refused" if code else "unknown")
     why = next((line for line in errors.split("\n") if line.casefold().startswith("error")), said.strip())
     say(f"not queued: {cut(safe_line(why), _SHOWN) or f'exit code {code}'}")
     return REFUSED

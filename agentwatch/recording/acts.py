@@ -38,6 +38,7 @@ _MOST_TEXT = 200
 _WORDS_COLUMNS = 120
 _TEXTS = ("act", "to", "by", "door", "receipt")
 _MORE = ("why", "id")
+_RECEIPT_WORDS = {"elsewhere": "answered there", "unknown": "unconfirmed"}
 _RECEIPT_MS = 5000
 """The receipt of an act follows within this time."""
 _WAIT_MS = 6000
@@ -93,6 +94,23 @@ def append_act(path: Path, act: Act) -> None:
     texts = {name: writable(getattr(act, name), _MOST_TEXT) for name in (*_TEXTS, *_MORE)}
     line = {"at_ms": act.at_ms, **{name: text for name, text in texts.items() if text or name in _TEXTS}}
     append_own_line(os.fspath(path), orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+
+
+class ActRecord(NamedTuple):
+    """One act, and the files that have a line of it: that of the session, and that of its recording."""
+
+    act: Act
+    files: list[Path]
+
+    def write(self, receipt: str, **changed: str) -> list[OSError]:
+        """Append the act with a receipt, and with other fields `changed`; return why files have it not."""
+        act, faults = self.act._replace(at_ms=now_ms(), receipt=receipt, **changed), list[OSError]()
+        for path in self.files:
+            try:
+                append_act(path, act)
+            except OSError as error:
+                faults.append(OSError(error.errno, error.strerror or "unknown error", str(path)))
+        return faults
 
 
 def read_acts(path: Path | None) -> list[Act]:
@@ -186,8 +204,8 @@ def act_words(act: Act) -> SafeText:
 
 
 def receipt_words(act: Act) -> str:
-    """`sent`, `answered elsewhere`."""
-    return "answered elsewhere" if act.receipt == "elsewhere" else act.receipt
+    """Return the receipt of an act: `sent`, `answered there`."""
+    return _RECEIPT_WORDS.get(act.receipt, act.receipt)
 
 
 def _act(value: Mapping[str, Any]) -> Act | None:

@@ -146,9 +146,10 @@ _MOMENT = (
     Key("time-bar", "", "moment", "bar", "show or hide the time bar at the live moment"),
 )
 _AGENT = (
-    Key("continue-session", "P", "session", "continue_session", "continue the session with a prompt"),
+    Key("continue-session", "P", "session", "app.act('prompt')", "continue the session with a prompt"),
     Key("continue-agent", "C", "session app", "continue", "resume a paused agent"),
-    _and("interrupt-agent", "I", "session", "app.interrupt", "interrupt or stop the agent"),
+    _and("interrupt-agent", "I", "session", "app.act('interrupt')", "interrupt or stop the agent"),
+    Key("answer", "A", "session", "app.act('answer')", "answer its permission prompt"),
 )
 _QUIT = (
     Key("leave", "q", "screen", "app.leave", "quit (asks about your agent)", "Quit"),

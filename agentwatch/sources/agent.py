@@ -7,7 +7,7 @@ import time
 from functools import partial
 
 from agentwatch.base.clock import now_ms
-from agentwatch.recording.acts import Act, append_act
+from agentwatch.recording.acts import Act, ActRecord
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved_sessions import describe_process
 from agentwatch.recording.store import SessionFiles
@@ -170,10 +170,8 @@ class AgentSource:
 
     def _note_act(self, act: str, by: str, door: str, receipt: str = "sent", why: str = "") -> None:
         if (files := self.written.files) is not None:
-            try:
-                append_act(files.acts, Act(now_ms(), act, files.recording.stem, by, door, receipt, why))
-            except OSError as error:
-                self._acts_fault = error
+            record = ActRecord(Act(0, act, files.recording.stem, by, door, "", why), [files.acts])
+            self._acts_fault = next(iter(record.write(receipt)), self._acts_fault)
 
     def finish(self) -> None:
         """Wait until the recording has ended and its files are written, and describe the process."""

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ import pytest
 
 from agentwatch.agents.registry import AGENTS, program_named
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.base.files import config_file
+from agentwatch.catalog.acting import check_answer, check_interrupt, checked
 from agentwatch.catalog.continuing import (
     REFUSED,
     Continued,
     Holder,
-    check_allowed,
     check_confirmed,
     enter,
     in_folder,
@@ -196,35 +198,84 @@ def test_what_can_be_continued_has_an_id_a_switch_and_no_holder() -> None:
     assert "is a subagent" in reason(is_subagent=True)
     assert "is not known" in reason("")
     assert "claude has no queue" in reason(is_queued=True)
-    held = Holder(Process(4711, 1, "claude"), "main:@0.%0")
+    on, held = {"continue", "queue"}, Holder(Process(4711, 1, "claude"), "main:@0.%0")
+    of_codex = session("codex", holder=held, folder="/")
+    off = f"add `continue = true` under [act] in {config_file(os.environ)}"
     cases: list[tuple[Continued, set[str], bool, int, str]] = [
-        (session(), set(), False, USAGE, "switched off: set continue = true under [act]"),
-        (session(), {"queue"}, False, USAGE, "switched off: set continue = true under [act]"),
-        (session("codex"), {"continue"}, True, USAGE, "switched off: set queue = true under [act]"),
-        (session(holder=held), {"continue"}, False, REFUSED, "process 4711 (claude, tmux main:@0.%0) holds"),
-        (session(holder=held._replace(is_sure=False)), {"continue"}, False, REFUSED, "%0) may hold this"),
-        (session(holder=Holder(None)), {"continue"}, False, REFUSED, "a process that is not known holds"),
-        (session("codex"), {"queue"}, True, REFUSED, "no process has this session open"),
-        (session("codex", holder=Holder(None, is_sure=False)), {"queue"}, True, REFUSED, "no process has"),
-        (session(is_kept=False), {"continue"}, False, REFUSED, f"claude has no session {ID} on this machine"),
+        (session("codex", folder="/"), set(), False, USAGE, off),
+        (session("codex", folder="/"), {"queue"}, False, USAGE, off),
+        (of_codex, {"continue"}, True, USAGE, "switched off: add `queue = true` under [act] in "),
+        (
+            session(holder=held),
+            on,
+            False,
+            REFUSED,
+            "process 4711 (claude, tmux main:@0.%0) holds this session",
+        ),
+        (of_codex, on, False, REFUSED, "holds this session: --queue hands it the prompt"),
+        (session(holder=held._replace(is_sure=False)), on, False, REFUSED, "%0) may hold this"),
+        (session(holder=held._replace(is_run=True)), on, False, REFUSED, "it runs here (pid 4711): I inter"),
+        (session(holder=Holder(None)), on, False, REFUSED, "a process that is not known holds"),
+        (session("codex"), on, True, REFUSED, "no process has this session open"),
+        (session("codex", holder=Holder(None, is_sure=False)), on, True, REFUSED, "no process has"),
+        (session(is_kept=False), on, False, REFUSED, f"claude has no session {ID} on this machine"),
     ]
     daemon = Process(5, 1, "codex", is_shared=True, viewer=0)
     of_daemon, asked_once = (Holder(daemon), Holder(daemon._replace(viewer=6, has_one_prompt=True)))
     cases += [
-        (session("codex", holder=of_daemon), {"continue"}, False, REFUSED, "process 5 (codex daemon) holds"),
-        (session("codex", holder=held, has_one_prompt=True), {"queue"}, True, REFUSED, "for one prompt"),
-        (session("codex", holder=asked_once), {"queue"}, True, REFUSED, "for one prompt"),
+        (session("codex", holder=of_daemon), on, False, REFUSED, "process 5 (codex daemon) holds"),
+        (session("codex", holder=held, has_one_prompt=True), on, True, REFUSED, "for one prompt"),
+        (session("codex", holder=asked_once), on, True, REFUSED, "for one prompt"),
     ]
     for given, allowed, is_queued, code, words in cases:
-        with case(words):
-            with pytest.raises(Fault) as found:
-                check_allowed(given, allowed, is_queued=is_queued)
-            assert (found.value.exit_code, words in str(found.value)) == (code, True), found.value
-    check_allowed(session(), {"continue"})
+        # What no setting cures is said first, also while the switch is off.
+        for on_or_off in (allowed, set()) if code == REFUSED else (allowed,):
+            with case((words, on_or_off)):
+                plan = planned(given, "go", is_queued=is_queued)
+                with pytest.raises(Fault) as found:
+                    checked(plan, given, on_or_off, is_queued=is_queued)
+                assert (found.value.exit_code, words in str(found.value)) == (code, True), found.value
+    given = session("codex", folder="/")
+    assert checked(planned(given, "go"), given, {"continue"}).folder == "/"
+    with pytest.raises(Fault, match="cannot be used: /no/such: no such file"):
+        checked(planned(given, "go"), given._replace(folder="/no/such"), set())
     for viewer in (0, 6):  # the daemon reads the queue of a thread that no terminal shows, too
-        holder = Holder(daemon._replace(viewer=viewer))
-        check_allowed(session("codex", holder=holder), {"queue"}, is_queued=True)
+        given = session("codex", holder=Holder(daemon._replace(viewer=viewer)))
+        plan = planned(given, "go", is_queued=True)
+        assert checked(plan, given, {"queue"}, is_queued=True) == plan
     assert Holder(daemon._replace(viewer=6)).words == "process 6 (codex)"
+
+
+def test_what_no_setting_cures_is_said_before_the_switch() -> None:
+    """An interrupt and an answer are refused in the words of a command, for the machine, the state and the
+    agent first; the switch names the file and the line."""
+    of_run = {"is_live": True, "is_run": True}
+    asking = {"asks": True, "is_offered": True, "can_be": True, "way": "t: answer it in its terminal"}
+    off = f"under [act] in {config_file(os.environ)}"
+    cases: list[tuple[Callable[..., None], dict[str, Any], set[str], str]] = [
+        (check_interrupt, of_run | {"host": "b\x1bx"}, set(), "refused: it is on b␛x: interrupt it there"),
+        (check_interrupt, of_run | {"is_live": False, "is_run": False}, set(), "refused: it has ended"),
+        (check_interrupt, of_run | {"is_run": False}, set(), "refused: agentwatch run has not started it"),
+        (check_interrupt, of_run, {"answer"}, f"switched off: add `interrupt = true` {off}"),
+        (check_interrupt, of_run, {"interrupt"}, ""),
+        (check_answer, asking | {"host": "b"}, set(), "refused: it is on b: answer it there"),
+        (check_answer, asking | {"asks": False, "is_offered": False}, set(), "refused: it asks nothing"),
+        (
+            *(check_answer, asking | {"can_be": False, "is_offered": False}, set()),
+            "refused: its agent takes no answer from here. t: answer it in its terminal",
+        ),
+        (check_answer, asking, {"interrupt"}, f"switched off: add `answer = true` {off}"),
+        (check_answer, asking | {"is_offered": False}, {"answer"}, "refused: its agent takes no answer from"),
+        (check_answer, asking | {"asks": False}, {"answer"}, ""),
+    ]
+    for check, given, allowed, words in cases:
+        with case(words):
+            if not words:
+                check(allowed, **given)
+                continue
+            with pytest.raises(Fault) as found:
+                check(allowed, **given)
+            assert str(found.value).startswith(words)
 
 
 def test_the_folder_that_is_shown_is_the_one_that_is_entered(

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
@@ -60,9 +61,10 @@ def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home:
     assert recording.read_text() == f"{stream()}\n"
     described = json.loads(SessionFiles(recording).process.read_bytes())
     assert (described["command"], described["cwd"]) == (["claude", *COMMAND, text], str(work))
-    [act] = acts(home)
+    [begun, act] = acts(home)
     assert act == Act(act.at_ms, "continue", ID, "command", "claude --resume", "sent")
-    assert read_acts(SessionFiles(recording).acts) == [act]
+    assert begun == act._replace(at_ms=begun.at_ms, receipt="unknown")
+    assert read_acts(SessionFiles(recording).acts) == [begun, act]
 
 
 def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, work: Path) -> None:
@@ -82,7 +84,7 @@ def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, w
             done = watch("continue", ID, "go")
             assert (done.returncode, said in done.stderr, b"no line" in done.stderr) == (0, True, said != b"")
     assert program.started == [str(work), str(work), *options, "go"]
-    assert [act.act for act in acts(home)] == ["continue"]
+    assert [act.act for act in acts(home)] == ["continue"] * 2
     # The first mode of each place counts.
     own = json.dumps({"type": "permission-mode", "permissionMode": "default"})
     Program(
@@ -109,7 +111,8 @@ def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, w
             assert (done.returncode, done.stderr.decode().splitlines()[-1]) == (
                 *(130, f"agentwatch: interrupted: {why}"),
             )
-            [_, act] = read_acts(SessionFiles(recording).acts)
+            [begun, act] = read_acts(SessionFiles(recording).acts)
+            assert begun.receipt == "unknown"
             assert act == Act(act.at_ms, "interrupt", mode, "agentwatch", "SIGINT", "sent", why)
 
 
@@ -155,7 +158,7 @@ def test_a_recording_is_continued_too(tmp_path: Path, work: Path) -> None:
     assert watch("continue", "first.ndjson", "go", cwd=tmp_path).returncode == 0
     assert (program.started or [])[:2] == [str(work)] * 2
     [recording] = saved_recordings()
-    for path, receipts in ((first, ["refused", "sent"]), (recording, ["sent"])):
+    for path, receipts in ((first, ["refused", "unknown", "sent"]), (recording, ["unknown", "sent"])):
         assert [act.receipt for act in read_acts(SessionFiles(path).acts)] == receipts
 
 
@@ -228,9 +231,15 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
     assert [act.receipt for act in acts(home)] == ["refused"]
     # A switch that is off and a folder that is gone end with 2, a missing program with 127, in one line
     off = {"AGENTWATCH_CONFIG": os.devnull}
+    with started(["codex", "resume", THREAD], work) as holder:
+        done = ran("continue", THREAD, "go", AGENTWATCH_CONFIG=os.devnull)
+        held = f"refused: process {holder.pid} (codex) holds this session: --queue hands it the prompt"
+        assert (done.returncode, done.stderr.decode()) == (1, f"agentwatch: {held}\n")
+        done = ran("continue", THREAD, "go", "--queue", AGENTWATCH_CONFIG=os.devnull)
+        switch = f"switched off: add `queue = true` under [act] in {os.devnull}"
+        assert (done.returncode, done.stderr.decode()) == (USAGE, f"agentwatch: {switch}\n")
     cases: list[tuple[int, str, list[str], dict[str, str]]] = [
-        (USAGE, "switched off: set continue = true under [act] in the settings", [ID, "go"], off),
-        (USAGE, "switched off: set queue = true under [act] in the settings", [THREAD, "go", "--queue"], off),
+        (USAGE, "switched off: add `continue = true` under [act] in /dev/null", [ID, "go"], off),
         (USAGE, "claude has no queue for sessions that are open", [ID, "go", "--queue"], {}),
         (USAGE, "the prompt is empty", [ID, ""], {}),
         (USAGE, "continue needs a session, not a stream or a moment of it", [f"{ID}#1", "go"], {}),
@@ -258,7 +267,8 @@ def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) 
         f"agentwatch: the folder of this session cannot be used: {work}: no such file or directory\n"
     )
     assert [(act.act, act.receipt) for act in acts(home)] == [("continue", "refused")] * 4
-    assert [(act.act, act.receipt) for act in acts(home, f"codex-{THREAD}")] == [("queue", "refused")]
+    refusals = [(act.act, act.receipt) for act in acts(home, f"codex-{THREAD}")]
+    assert refusals == [("continue", "refused"), ("queue", "refused")]
 
 
 @pytest.mark.system
@@ -342,8 +352,31 @@ def test_relative_names_are_those_of_the_user(
     assert done.returncode == 0
     assert (tmp_path / "r.ndjson").read_text() == f"{stream(cwd=str(work))}\n"
     assert (tmp_path / "r.log").exists()
-    assert [act.receipt for act in read_acts(tmp_path / "own" / "acts" / f"claude-{ID}.acts")] == ["sent"]
+    assert [act.receipt for act in read_acts(tmp_path / "own" / "acts" / f"claude-{ID}.acts")][1:] == ["sent"]
     assert {path.name for path in work.iterdir()} == {"config.toml", "claude"}
+
+
+def test_a_prompt_is_sent_once_the_model_answers(tmp_path: Path, home: Path, work: Path) -> None:
+    """An agent may start, and hang before its first request: until its stream shows a text, a thought or a
+    call, nobody knows whether it took the prompt. A run that ends without one says so."""
+    init, *rest = stream().split("\n")
+    os.mkfifo(tmp_path / "go")
+    does = f"echo '{init}'; read -r _ < '{tmp_path / 'go'}'"
+    Program(tmp_path / "bin", "claude", "\n".join(rest), does=does)
+    command = [*AGENTWATCH, "continue", ID, "go"]
+    run = subprocess.Popen(command, env=environment(), stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        until(lambda: any(path.stat().st_size for path in saved_recordings()), what="the first line")
+        time.sleep(0.3)  # it is read
+        begun = [act.receipt for act in acts(home)]
+    finally:
+        (tmp_path / "go").write_text("\n")
+    assert (run.wait(30), begun) == (0, ["unknown"])
+    assert [act.receipt for act in acts(home)] == ["unknown", "sent"]
+    Program(tmp_path / "bin", "claude", f"{init}\n{json.dumps(claude_lines.result(session_id=ID))}")
+    done = watch("continue", ID, "go", "--record", tmp_path / "r.ndjson")
+    assert b"no line of this run shows that the agent has taken the prompt" in done.stderr
+    assert [act.receipt for act in read_acts(tmp_path / "r.acts")] == ["unknown"]
 
 
 @pytest.mark.system
@@ -351,10 +384,10 @@ def test_what_the_agent_answers_is_told(tmp_path: Path, home: Path, work: Path) 
     """An agent that ends before it has a session has refused; one with another session is named."""
     Program(tmp_path / "bin", "claude", "not logged in", code=3)
     assert watch("continue", ID, "go").returncode == 3
-    assert [act.receipt for act in acts(home)] == ["sent", "refused"]
+    assert [act.receipt for act in acts(home)] == ["unknown", "refused"]
     Program(tmp_path / "bin", "claude", stream("another-one"))
     done = watch("continue", ID, "go")
-    assert (done.returncode, [act.receipt for act in acts(home)][2:]) == (0, ["sent"])
+    assert (done.returncode, [act.receipt for act in acts(home)][3:]) == (0, ["sent"])
     assert b"the agent has continued it as another session: another-one" in done.stderr
     # A file of acts that is a link is reported, and the session is continued
     program = Program(tmp_path / "bin", "claude", stream())

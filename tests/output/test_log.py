@@ -179,10 +179,10 @@ def test_an_act_is_before_the_call_that_ends_after_it(recording: Saver) -> None:
         "# session s-1 · Auto · /home/ada/app",
         "acted: interrupt sent · SIGINT · list",
         "Read file a",
-        "acted: allow answered elsewhere · SIGINT · list",
+        "acted: allow answered there · SIGINT · list",
         "Read file b",
         "# succeeded in 0.0 s · 2 calls",
-        "acted: stop unknown · SIGINT · list",
+        "acted: stop unconfirmed · SIGINT · list",
         "acted: ␛[2J sent · SIGINT · list",
     ]
     feed = Feed(open_saved(path))

@@ -35,7 +35,7 @@ from agentwatch.base.local_socket import (
     require_private,
 )
 from agentwatch.catalog.hooks.program import answer_folder
-from agentwatch.recording.acts import Act, acts_file, append_act
+from agentwatch.recording.acts import Act, ActRecord, acts_file
 from agentwatch.recording.store import private_folder
 
 _MOST_HOOKS = 64
@@ -294,8 +294,7 @@ class Answers:
         agent, session_id = question.key
         path = acts_file(agent, session_id, None, self._environ)
         if path is not None:
-            with suppress(OSError):
-                append_act(path, Act(now_ms(), act, session_id, "list", "hook", receipt, id=id_))
+            ActRecord(Act(0, act, session_id, "list", "hook", "", id=id_), [path]).write(receipt)
 
 
 def _question(line: bytes) -> PermissionQuestion | None:

@@ -111,9 +111,9 @@ class SessionApp(TerminalApp[Result]):
         screen = self.session_screen
         self.push_screen(Help(self.config.keys, "transcript" if screen is None else screen.workspace.pane))
 
-    def action_interrupt(self) -> None:
-        """Say that the agent cannot be interrupted; an app that knows its process asks whether to."""
-        self.notify("agentwatch has not started this agent", markup=False)
+    def action_act(self, what: str) -> None:
+        """Act on the session that is open: `prompt`, `interrupt` or `answer`."""
+        raise NotImplementedError
 
     def action_leave(self) -> None:
         raise NotImplementedError
@@ -202,20 +202,24 @@ class AgentwatchApp(SessionApp[Leave]):
         if pausing is None or not pausing.resume():
             self.notify("no rule has paused the agent", markup=False)
 
-    def action_interrupt(self) -> None:
-        from agentwatch.screen.screens.session.dialogs import IS_OFF, InterruptDialog
+    def action_act(self, what: str) -> None:
+        from agentwatch.analysis.status import open_question
+        from agentwatch.screen.screens.session.acting import Subject, act, session_name
 
-        if "interrupt" not in self.config.act:
-            self.notify(IS_OFF, markup=False)
-        elif not self._source.runs_agent:
-            self.notify("no agent that agentwatch has started is running", markup=False)
-        else:
-            agent, is_interrupted = self._feed.session.agent_name or "", self._source.is_interrupted
-            self.push_screen(InterruptDialog(agent, is_interrupted=is_interrupted), self._act)
-
-    def _act(self, act: str | None) -> None:
-        if act is not None and (problem := self._source.act(act, "session")):
-            self.notify(problem, markup=False)
+        source, session = self._source, self._feed.session
+        agent, elsewhere = session.agent_name or "", source.elsewhere
+        subject = Subject(
+            session_name(session.run.prompt or "", agent, session.run.session_id or ""),
+            agent,
+            source.path,
+            lambda what: source.act(what, "session"),
+            host="" if elsewhere is None else elsewhere.host or "another machine",
+            is_live=source.runs_agent if source.agent_pid is not None else not self._feed.is_over,
+            is_run=source.agent_pid is not None,
+            is_interrupted=source.is_interrupted,
+            asks=bool(open_question(session, source.agent_facts())),
+        )
+        act(self, what, subject, "session")
 
     def _leave(self, kept: Leave, what: str, choice: str | None) -> None:
         """Leave as the user has chosen: keep what runs, or stop `what`; None stays."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-from collections.abc import Container
 from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
@@ -19,23 +18,22 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agentwatch.base.faults import Fault
+from agentwatch.catalog.acting import checked, takes_queue
 from agentwatch.catalog.continuing import (
     Continued,
     Plan,
-    check_allowed,
     in_folder,
     modes_of,
     planned,
     session_to_continue,
 )
+from agentwatch.screen.screens.session.acting import Subject, say
 from agentwatch.screen.screens.session.export import run_agentwatch
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.widgets.input_bar import LineInput
-from agentwatch.text.safe import cut, safe_line
+from agentwatch.text.safe import SafeText, safe_line
 
 _MOST_PROMPT = 8000
-_PROBLEM_SECONDS = 10.0
-_SHOWN = 60
 _TYPING = "enter show the command · esc cancel"
 _BACK = "esc change the prompt"
 
@@ -52,9 +50,9 @@ class ContinueDialog(ModalScreen[Plan | None]):
         Binding("m", "narrow", "Fewer permissions"),
     ]
 
-    def __init__(self, session: Continued, *, is_queued: bool) -> None:
+    def __init__(self, session: Continued, name: SafeText, *, is_queued: bool) -> None:
         super().__init__()
-        self._session, self._is_queued = session, is_queued
+        self._session, self._name, self._is_queued = session, name, is_queued
         self._plan: Plan | None = None
         """None while the prompt is typed."""
         self._modes = [""] if is_queued else [mode.name for mode in modes_of(session)] or [""]
@@ -67,13 +65,12 @@ class ContinueDialog(ModalScreen[Plan | None]):
 
     def compose(self) -> ComposeResult:
         session = self._session
-        name = cut(safe_line(f"{session.agent} {session.id}"), _SHOWN)
         holder = session.holder
         self._where.update(
             Content(safe_line(f"in {session.folder}" if holder is None else f"queued for {holder.words}"))
         )
         with self._box:
-            yield Static(Content(f"Continue {name}"))
+            yield Static(Content(f"Continue {self._name}"))
             yield self._where
             yield self._input
             yield self._words
@@ -140,24 +137,21 @@ class ContinueDialog(ModalScreen[Plan | None]):
             self._set(None)
 
 
-async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) -> None:
-    """Ask for a prompt, and continue a session in a process that outlives the screen."""
-
-    def report(words: str) -> None:
-        app.notify(safe_line(words), severity="warning", markup=False, timeout=_PROBLEM_SECONDS)
-
+async def continue_session(app: TerminalApp[Any], subject: Subject, by: str) -> None:
+    """Ask for a prompt, and continue a session in a process that outlives the screen. What forbids it is said
+    before the prompt is asked for."""
+    path = subject.path
     if path is None:
-        report("this session has no recording to continue")
+        say(app, "this session has no recording to continue")
         return
     try:
         session = await asyncio.to_thread(session_to_continue, path, os.environ, Path.home())
-        is_queued = session.holder is not None and _takes_queue(session, app.config.act)
-        check_allowed(session, app.config.act, is_queued=is_queued)
-        planned(session, "prompt", is_queued=is_queued)
+        is_queued = takes_queue(session)
+        checked(planned(session, "-", is_queued=is_queued), session, app.config.act, is_queued=is_queued)
     except Fault as fault:
-        report(str(fault))
+        say(app, str(fault))
         return
-    dialog = ContinueDialog(session, is_queued=is_queued)
+    dialog = ContinueDialog(session, subject.name, is_queued=is_queued)
     if (plan := await app.push_screen_wait(dialog)) is None:
         return
     words = ["continue", "--print", "--by", by, "--mark", plan.mark]
@@ -167,17 +161,9 @@ async def continue_session(app: TerminalApp[Any], path: Path | None, by: str) ->
     def run() -> None:
         said, code = run_agentwatch(words, takes_stdout=is_queued)
         if code or is_queued:
-            app.call_later(report, said or f"continue ended with exit code {code}")
+            app.call_later(say, app, said or f"continue ended with exit code {code}")
 
-    Thread(target=run, daemon=True).start()
     if not is_queued:
-        app.notify("started: the run has a row of its own", markup=False)
-
-
-def _takes_queue(session: Continued, allowed: Container[str]) -> bool:
-    try:
-        planned(session, "prompt", is_queued=True)
-        check_allowed(session, allowed, is_queued=True)
-    except Fault:
-        return False
-    return True
+        subject.started(session.id)
+        app.notify("started: the run has a row of its own in the list", markup=False)
+    Thread(target=run, daemon=True).start()

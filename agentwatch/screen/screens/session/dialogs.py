@@ -16,7 +16,6 @@ from agentwatch.agents.registry import program_named
 from agentwatch.screen.widgets.line_view import PopupLines, Spans
 from agentwatch.text.safe import SafeText
 
-IS_OFF = "interrupting is switched off: set interrupt = true in [act] of the settings"
 _UNKNOWN = "Most agents end the turn and exit; of this one it is not known."
 _MOST_SURVIVORS = 8
 
@@ -77,7 +76,7 @@ class InterruptDialog(KeyDialog[str]):
         Binding("n", "dismiss", "Cancel"),
     ]
 
-    def __init__(self, agent: str, *, is_interrupted: bool) -> None:
+    def __init__(self, name: SafeText, agent: str, *, is_interrupted: bool) -> None:
         program = program_named(agent)
         does = (program and program.knowledge.interrupt) or _UNKNOWN
         asks = (
@@ -86,7 +85,7 @@ class InterruptDialog(KeyDialog[str]):
             else "Interrupt the agent's turn?"
         )
         stop = [("s", "Stop it: SIGTERM to all of its processes, SIGKILL after 10 s")]
-        super().__init__([asks, f"  {does}"], [*stop * is_interrupted, ("y", "Interrupt it (SIGINT)")])
+        super().__init__([name, asks, f"  {does}"], [*stop * is_interrupted, ("y", "Interrupt it (SIGINT)")])
         self._is_interrupted = is_interrupted
 
     def action_stop(self) -> None:

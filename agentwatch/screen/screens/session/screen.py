@@ -479,14 +479,6 @@ class WatchScreen(Screen[None]):
         path = self._source.path
         offer_export(self.app, [] if path is None else [path])
 
-    def action_continue_session(self) -> None:
-        if self._source.elsewhere is not None:
-            self.notify("this session is on another machine: continue it there", markup=False)
-            return
-        from agentwatch.screen.screens.session.continuing import continue_session
-
-        self.run_worker(continue_session(self.app, self._source.path, "session"))
-
     def action_copy(self) -> None:
         what, text = self.workspace.panes.copied(self.workspace.pane)
         address = _address(self._source)

@@ -23,7 +23,7 @@ from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.hooks.answers import Answers, Ended, PermissionQuestion
 from agentwatch.catalog.row import Row
 from agentwatch.rules.check.risks import risks_in
-from agentwatch.screen.screens.sessions.words import foreign, repository
+from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.widgets.input_bar import InputBar
 from agentwatch.screen.widgets.line_view import PopupLines, Spans, rows_in_view
 from agentwatch.text.safe import SafeText, exact_line, fitting, safe_line, signs_in
@@ -34,15 +34,17 @@ _MOST_TOOL = 200
 _MOST_REASON = 1000
 _TWICE_SECONDS = (0.2, 5.0)
 """How soon after the first `y` the second one counts: a key that is held down repeats sooner."""
+_OVER_SECONDS = 2.0
 _PROBLEM_SECONDS = 10.0
+_THERE = "answered there"
 Decision = tuple[str, str]
 
 
 class QuestionView(PopupLines):
     """The whole input of a tool; a line that does not fit continues below, after `↳`."""
 
-    def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
-        super().__init__(f"{exact_line(question.tool[:_MOST_TOOL])} · {repo}", self._laid_out, id="question")
+    def __init__(self, question: PermissionQuestion) -> None:
+        super().__init__(exact_line(question.tool[:_MOST_TOOL]), self._laid_out, id="question")
         self._texts, left = list[tuple[SafeText, str, list[tuple[int, int]]]](), _MOST_SHOWN
         for pieces, style in _lines(question):
             text, risks = "", list[tuple[int, int]]()
@@ -82,10 +84,11 @@ class AnswerBox(ModalScreen[Decision | None]):
         Binding("escape,q", "back", "Back", show=False),
     ]
 
-    def __init__(self, question: PermissionQuestion, repo: SafeText) -> None:
+    def __init__(self, question: PermissionQuestion, name: SafeText) -> None:
         super().__init__()
         self.question = question
-        self._view = QuestionView(question, repo)
+        self._view = QuestionView(question)
+        self._session = Static(Content(f" {name}"), id="question-session")
         self._keys = Static(id="question-keys")
         self._bar = InputBar("Deny", "a reason for the agent, or none", id="reason")
         self._pressed_at: float | None = None
@@ -94,6 +97,7 @@ class AnswerBox(ModalScreen[Decision | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="question-box"):
+            yield self._session
             yield self._view
             yield self._keys
             yield self._bar
@@ -104,17 +108,27 @@ class AnswerBox(ModalScreen[Decision | None]):
         self.on_screen_resume()
 
     def on_screen_resume(self) -> None:
-        """Close the box if its question was answered while something covered it."""
-        if self.is_over:
+        """Close the box if its question is over."""
+        if self.is_over and self.is_current:
             self.dismiss(None)
 
-    def withdraw(self) -> None:
+    def withdraw(self, words: str) -> None:
+        """Say what has become of the question, and close the box soon: until then the keys that were meant
+        for it do nothing, neither here nor below."""
+        if self.is_over:
+            return
         self.is_over = True
-        if self.is_current:
-            self.dismiss(None)
+        self._bar.display, self._keys.display = False, True
+        self.set_focus(self._view, scroll_visible=False)
+        self._keys.update(
+            Content.assemble((f" {words}", "$text-warning"), ("  esc", "$text-accent bold"), " Back")
+        )
+        self.set_timer(_OVER_SECONDS, self.on_screen_resume)
 
     def action_allow(self) -> None:
         """Allow the call, if `y` was pressed before and the whole input was shown."""
+        if self.is_over:
+            return
         now, before = time.monotonic(), self._pressed_at
         self._view.look()
         self._pressed_at = None
@@ -130,6 +144,8 @@ class AnswerBox(ModalScreen[Decision | None]):
             self._show_keys("press y again to allow it once")
 
     def action_deny(self) -> None:
+        if self.is_over:
+            return
         self._pressed_at = None
         self._keys.display = False
         self._bar.show_text("", takes_keys=True)
@@ -148,7 +164,8 @@ class AnswerBox(ModalScreen[Decision | None]):
     @on(Input.Submitted)
     def _deny(self, event: Input.Submitted) -> None:
         event.stop()
-        self.dismiss(("deny", event.value.strip()))
+        if not self.is_over:
+            self.dismiss(("deny", event.value.strip()))
 
     def _show_keys(self, note: str = "") -> None:
         pieces: list[tuple[str, str]] = []
@@ -159,13 +176,12 @@ class AnswerBox(ModalScreen[Decision | None]):
 
 
 class PermissionPrompts:
-    """Opens the questions of hooks; `show` is called when other sessions can be answered than before."""
+    """Opens the questions of hooks; `show` is called when other sessions can be answered than before. `runs`
+    returns whether the agent of a session runs."""
 
-    def __init__(self, app: App[None], show: Callable[[], None]) -> None:
-        self._app, self._show = app, show
+    def __init__(self, app: App[None], show: Callable[[], None], runs: Callable[[Key], bool]) -> None:
+        self._app, self._show, self._runs = app, show, runs
         self._box: AnswerBox | None = None
-        self._question: PermissionQuestion | None = None
-        """The question of the box, until the user leaves it."""
         self._answers = Answers(
             os.environ, lambda: app.call_later(self._changed), lambda end: app.call_later(self._ended, end)
         )
@@ -176,29 +192,28 @@ class PermissionPrompts:
         """The sessions with a question that can be answered."""
         return frozenset(question.key for question in self._answers.questions.values())
 
-    def open(self, row: Row) -> None:
-        asked = (each for each in self._answers.questions.values() if each.key == row.key)
-        question = next(asked, None)
-        if question is None or row.host:
-            self._app.notify("this session asks nothing that can be answered here", markup=False)
-        elif self._box is None:
-            box = self._box = AnswerBox(question, repository(row))
-            self._question = question
+    def question(self, row: Row) -> PermissionQuestion | None:
+        """The oldest question of a session of this machine."""
+        asked = (each for each in self._answers.questions.values() if each.key == row.key and not row.host)
+        return next(asked, None)
 
-            def answer(decision: Decision | None) -> None:
-                self._box = None
-                if not box.is_over:
-                    self._question = None
-                if decision is not None and not self._answers.answer(question, *decision):
-                    self._app.notify("it was answered elsewhere", markup=False)
-                self._show()
+    def open(self, question: PermissionQuestion, name: SafeText) -> None:
+        if self._box is not None:
+            return
+        box = self._box = AnswerBox(question, name)
 
-            self._app.push_screen(box, answer)
+        def answer(decision: Decision | None) -> None:
+            self._box = None
+            if decision is not None and not self._answers.answer(question, *decision):
+                self._app.notify(_THERE, markup=False)
+            self._show()
+
+        self._app.push_screen(box, answer)
 
     def _changed(self) -> None:
         box = self._box
         if box is not None and self._answers.questions.get(box.question.id) is not box.question:
-            box.withdraw()
+            box.withdraw(_THERE)
         if self._answers.problem:
             words = safe_line(self._answers.problem)
             self._app.notify(words, severity="error", timeout=_PROBLEM_SECONDS, markup=False)
@@ -207,11 +222,14 @@ class PermissionPrompts:
     def _ended(self, end: Ended) -> None:
         words = {
             "sent": "allowed once" if end.act == "allow" else "denied",
-            "elsewhere": "it was answered elsewhere",
+            "elsewhere": _THERE,
             "refused": "not answered: it is switched off in the settings, or cannot be recorded",
-            "expired": "the agent does not wait for it any more",
+            "expired": _THERE if self._runs(end.question.key) else "its agent has ended",
         }.get(end.receipt, f"{end.act}: whether the agent took it is unknown")
-        if end.act or end.question is self._question:
+        box = self._box
+        if box is not None and box.question is end.question:
+            box.withdraw(words)
+        elif end.act:
             self._app.notify(f"{foreign(end.question.tool)}: {words}", markup=False)
         self._changed()
 

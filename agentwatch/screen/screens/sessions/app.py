@@ -13,6 +13,7 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from agentwatch.agents.opening import saved_source
+from agentwatch.agents.registry import answered_agents
 from agentwatch.agents.session_entry import OWN, Key
 from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
@@ -22,9 +23,12 @@ from agentwatch.base.files import resource
 from agentwatch.catalog.row import Row, Rows, Watched
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.session_status import LIVE, UNKNOWN
+from agentwatch.catalog.status import is_alive
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
-from agentwatch.screen.keys import SESSIONS
+from agentwatch.recording.saved import has_both_directions
+from agentwatch.screen.keys import SESSIONS, bound_keys, key_label
+from agentwatch.screen.screens.session.acting import Subject, act, session_name
 from agentwatch.screen.screens.session.app import SessionApp
 from agentwatch.screen.screens.session.dialogs import LinesDialog
 from agentwatch.screen.screens.session.help import Help
@@ -35,8 +39,9 @@ from agentwatch.screen.screens.sessions.home import ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import DemoWanted, Opened, Wanted
 from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings, why_silent
 from agentwatch.screen.screens.sessions.screen import HomeScreen
+from agentwatch.screen.screens.sessions.tmux import pane_of
 from agentwatch.screen.screens.sessions.watching import Report, Watching
-from agentwatch.screen.screens.sessions.words import facts_of, why
+from agentwatch.screen.screens.sessions.words import facts_of, way_to_answer, why
 from agentwatch.screen.terminal.attention import Signals
 from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.sources.file import FileSource
@@ -159,9 +164,13 @@ class HomeApp(SessionApp[None]):
         """Whether every session was found and read at the last report."""
         self._is_behind = True
         """Whether the list was not shown with the rows of an earlier report."""
+        self._continued: tuple[Key, str, int] | None = None
+        """The session that was open when the user continued it, its id, and when."""
         self._opening: Key | None = None
         self._open: OpenSession | None = None
-        self._prompts = PermissionPrompts(self, self._offer_answers) if "answer" in self.config.act else None
+        self._prompts = (
+            PermissionPrompts(self, self._offer_answers, self._runs) if "answer" in self.config.act else None
+        )
         self._alarms = AlarmSigns(
             self._rings,
             self._signals,
@@ -201,10 +210,55 @@ class HomeApp(SessionApp[None]):
     def action_leave(self) -> None:
         self.exit()
 
-    def action_interrupt(self) -> None:
-        row = None if self._open is None else self._rows.get(self._open.row.key)
-        if row is not None and self.home is not None:
-            self.home.interrupt(row)
+    def action_act(self, what: str) -> None:
+        if self._open is not None:
+            row, keys = self._open.row, bound_keys(self.config.keys)
+            key = " ".join(key_label(keys[name][0]) for name in ("back", "go-to-terminal"))
+            subject = self._subject(self._rows.get(row.key, row), key)
+            act(self, what, subject._replace(started=partial(self._follow, row.key)), "session")
+
+    def _subject(self, row: Row, key: str) -> Subject:
+        """The session of a row. `key` are the keys that lead to its terminal."""
+        pane, prompts = pane_of(row.tmux), self._prompts
+        question = None if prompts is None else prompts.question(row)
+        name = session_name(row.title, row.agent, row.id, "" if pane is None else pane.words)
+
+        def do(what: str) -> str:
+            from agentwatch.sources.control import ask
+
+            return ask(row.path, what)
+
+        return Subject(
+            name,
+            row.agent,
+            row.path,
+            do,
+            row.host,
+            is_live=row.status.state in LIVE,
+            is_run=row.is_own and not has_both_directions(row.path),
+            is_interrupted=any(each.act == "interrupt" for each in row.acts),
+            asks=row.status.state is State.ASKS,
+            can_be_answered=row.agent in answered_agents(),
+            answer=None if prompts is None or question is None else partial(prompts.open, question, name),
+            way=way_to_answer(row, key),
+        )
+
+    def _follow(self, key: Key, session_id: str) -> None:
+        """Go to the run that continues a session, once it has a row, if that session is open then."""
+        self._continued = key, session_id, now_ms()
+
+    async def _go_to_run(self, changed: Sequence[Row]) -> None:
+        if self._continued is None or self._open is None or self.screen is not self.session_screen:
+            return  # a dialog is not taken away from the user
+        key, session_id, at_ms = self._continued
+        for row in changed:
+            acts = (each for each in row.acts if each.act == "continue" and each.at_ms >= at_ms)
+            if row.is_own and row.key != key and any(each.to == session_id for each in acts):
+                self._continued = None
+                if self._open.row.key == key:
+                    await self._close_session()
+                    self.post_message(Opened(row))
+                return
 
     def action_help(self) -> None:
         if self._open is None:
@@ -226,6 +280,8 @@ class HomeApp(SessionApp[None]):
         self._show_facts()
         self._show_title()
         self._show_rows(None if self._is_behind else report)
+        if self._continued is not None:
+            self.run_worker(self._go_to_run(changed))
         if (home := self.home) is not None:
             self._machine.in_view = home.in_view if self._open is None else {self._open.row.key}
 
@@ -284,10 +340,9 @@ class HomeApp(SessionApp[None]):
             self._toggle_rings(event.rows)
         elif event.what == "why":
             await self._explain(row)
-        elif event.what == "answer" and self._prompts is not None:
-            self._prompts.open(row)
-        elif event.what == "answer":
-            self.notify("answering is off: set `answer = true` in [act] of the settings", markup=False)
+        elif event.what in ("answer", "interrupt", "prompt"):
+            key = key_label(bound_keys(self.config.keys)["go-to-terminal"][0])
+            act(self, event.what, self._subject(row, key), "list")
 
     def _toggle_rings(self, rows: Sequence[Row]) -> None:
         keys = [row.key for row in rows if not why_silent(row)]
@@ -302,6 +357,11 @@ class HomeApp(SessionApp[None]):
         except OSError as error:
             self.warn(f"remembered until you quit: rings.json: {error.strerror or 'it cannot be written'}")
         self._show_rows()
+
+    def _runs(self, key: Key) -> bool:
+        """Whether the agent of a session runs, as far as is known."""
+        row = self._rows.get(key)
+        return row is not None and row.status.state in LIVE and (row.pid is None or is_alive(row.pid))
 
     def _offer_answers(self) -> None:
         if self._prompts is not None and (home := self.home) is not None:

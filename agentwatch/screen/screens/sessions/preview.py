@@ -23,7 +23,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE
 from agentwatch.feed.feed import Feed, preview_feed
 from agentwatch.recording.lines import LineReader, Until
-from agentwatch.recording.saved import has_both_directions, open_lines, open_saved
+from agentwatch.recording.saved import open_lines, open_saved
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
@@ -34,8 +34,7 @@ from agentwatch.screen.panes.transcript.block_list import (
     shown_length,
     thought_for,
 )
-from agentwatch.screen.screens.sessions.tmux import pane_of
-from agentwatch.screen.screens.sessions.words import facts_of, last_act, tests_words
+from agentwatch.screen.screens.sessions.words import facts_of, last_act, tests_words, way_to_answer
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.syntax import code_theme
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
@@ -88,7 +87,7 @@ def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: s
     words = status.now if asked is None else asked.words
     words = wanted.get(number or 0) or words
     call = None if number is None else session.calls[number - 1]
-    return Question(words or "an answer", status.since_ms, _way(row, key), call)
+    return Question(words or "an answer", status.since_ms, way_to_answer(row, key), call)
 
 
 def _wanted(feed: Feed) -> Iterator[tuple[int, str]]:
@@ -115,17 +114,6 @@ def _texts(value: object, depth: int) -> Iterator[str]:
     elif depth:
         for each in members:
             yield from _texts(each, depth - 1)
-
-
-def _way(row: Row, key: str) -> SafeText:
-    if row.host:
-        return SafeText(f"answer it on {safe_line(row.host)}")
-    if (pane := pane_of(row.tmux)) is not None:
-        return SafeText(f"{key}: answer it in its terminal, tmux {pane.words}")
-    process = "" if row.pid is None else f" (process {row.pid})"
-    if row.is_own and has_both_directions(row.path):
-        return SafeText(f"answer it in its editor{process}")
-    return SafeText(f"answer it in its terminal{process}")
 
 
 # The lines of a preview: the last lines of a session, its open calls with clocks, and its to-do list.

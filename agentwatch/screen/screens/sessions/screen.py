@@ -25,7 +25,7 @@ from agentwatch.catalog.row import Row, Rows
 from agentwatch.catalog.session_status import LIVE
 from agentwatch.recording.saved_sessions import MOST_NAME, delete_session, rename_session, session_size
 from agentwatch.screen.keys import bindings, bound_keys, key_label
-from agentwatch.screen.screens.session.dialogs import IS_OFF, InterruptDialog, KeyDialog
+from agentwatch.screen.screens.session.dialogs import KeyDialog
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.found import FoundScreen
 from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, ListFacts
@@ -63,7 +63,6 @@ class HomeScreen(Screen[None]):
         super().__init__()
         prepare(self)
         self._listing = Listing()
-        self._may_interrupt = "interrupt" in config.act
         self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
         self._home = Home(config.keys, self._preview, config.columns)
         self._found: FoundScreen | None = None
@@ -125,14 +124,10 @@ class HomeScreen(Screen[None]):
                 self._show_preview()
             case "terminal":
                 self.run_worker(self._switch_to(row))
-            case "interrupt":
-                self.interrupt(row)
             case "removal":
                 self._delete_recordings(rows)
             case "rename":
                 self._rename_recording(row)
-            case "prompt":
-                self._continue_session(row)
             case "export":
                 self._export(rows)
             case "archive":
@@ -162,29 +157,6 @@ class HomeScreen(Screen[None]):
         if problem:
             self.notify(problem, markup=False, timeout=_PROBLEM_SECONDS)
 
-    def interrupt(self, row: Row) -> None:
-        if not self._may_interrupt:
-            self.notify(IS_OFF, markup=False)
-        elif row.host:
-            self.notify(f"it runs on {foreign(row.host)}; only agents here can be interrupted", markup=False)
-        elif not row.is_own or row.status.state not in LIVE:
-            self.notify(
-                "only a running agent that agentwatch run has started can be interrupted", markup=False
-            )
-        else:
-            is_interrupted = any(each.act == "interrupt" for each in row.acts)
-            dialog = InterruptDialog(row.agent, is_interrupted=is_interrupted)
-            self.app.push_screen(dialog, partial(self._act, row))
-
-    async def _act(self, row: Row, act: str | None) -> None:
-        from agentwatch.sources.control import ask
-
-        if act is None:
-            return
-        problem = safe_line(await asyncio.to_thread(ask, row.path, act))
-        words = f"cannot {act} it: {problem}" if problem else f"{act} sent"
-        self.notify(words, markup=False, timeout=_PROBLEM_SECONDS)
-
     def _delete_recordings(self, rows: Sequence[Row]) -> None:
         own = [row for row in rows if row.is_own and not row.host]
         if not own:
@@ -203,14 +175,6 @@ class HomeScreen(Screen[None]):
             self.notify(f"it is on {foreign(row.host)}, where only its owner can change it", markup=False)
         else:
             self.notify("only recordings of agentwatch can be changed", markup=False)
-
-    def _continue_session(self, row: Row) -> None:
-        if row.host:
-            self.notify(f"it is on {foreign(row.host)}: continue it there", markup=False)
-            return
-        from agentwatch.screen.screens.session.continuing import continue_session
-
-        self.run_worker(continue_session(self.app, row.path, "list"))
 
     def _export(self, rows: Sequence[Row]) -> None:
         from agentwatch.screen.screens.session.export import offer_export

@@ -14,6 +14,8 @@ from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE, Ground
 from agentwatch.recording.acts import receipt_words
+from agentwatch.recording.saved import has_both_directions
+from agentwatch.screen.screens.sessions.tmux import pane_of
 from agentwatch.session.agent_process import NO_FACTS, AgentFacts
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
@@ -211,6 +213,17 @@ def title(row: Row) -> SafeText:
     if row.status.state is State.STARTING:
         return SafeText(lead + (foreign(row.title) or "no line yet"))
     return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
+
+
+def way_to_answer(row: Row, key: str) -> SafeText:
+    if row.host:
+        return SafeText(f"answer it on {safe_line(row.host)}")
+    if (pane := pane_of(row.tmux)) is not None:
+        return SafeText(f"{key}: answer it in its terminal, tmux {pane.words}")
+    process = "" if row.pid is None else f" (process {row.pid})"
+    if row.is_own and has_both_directions(row.path):
+        return SafeText(f"answer it in its editor{process}")
+    return SafeText(f"answer it in its terminal{process}")
 
 
 def repository(row: Row, *, is_short: bool = False) -> SafeText:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,13 +17,14 @@ from agentwatch.recording.store import saved_recordings
 from agentwatch.recording.write_lock import hold
 from agentwatch.screen.screens.session.continuing import ContinueDialog
 from agentwatch.screen.screens.session.dialogs import InterruptDialog
+from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.screen import DeleteDialog, RenameDialog
 from agentwatch.sources.control import Control
 from tests.builders.continued import ID, THREAD, Program, allow, claude_session, codex_session, stream
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home
 from tests.catalog.started_agents import started
-from tests.conftest import RECORDINGS
+from tests.conftest import RECORDINGS, case
 from tests.harness.processes import until
 
 pytestmark = pytest.mark.slow
@@ -85,8 +87,9 @@ async def test_what_was_shown_is_run_by_a_process_of_its_own(tmp_path: Path, hom
     assert (program.started or [])[:2] == [str(work)] * 2
     assert (program.started or [])[-1] == PROMPT
     assert "--permission-mode=dontAsk" in (program.started or [])
-    [act] = read_acts(home / "acts" / f"claude-{ID}.acts")
-    assert (act.act, act.by, act.receipt) == ("continue", "list", "sent")
+    path = home / "acts" / f"claude-{ID}.acts"
+    until(lambda: [act.receipt for act in read_acts(path)] == ["unknown", "sent"])
+    assert {(act.act, act.by) for act in read_acts(path)} == {("continue", "list")}
 
 
 async def test_what_the_settings_decide_needs_another_key(tmp_path: Path, work: Path) -> None:
@@ -150,10 +153,10 @@ async def test_each_refusal_is_told_before_the_dialog(tmp_path: Path, work: Path
     path = claude_session(str(work))
     async with at_home([ended(path)], config=Config()) as stage:
         await stage.press("P")
-        await stage.shows("switched off: set continue = true")
+        await stage.shows("switched off: add `continue = true` under [act] in ")
     async with at_home([ended(path)._replace(host="far")], config=ALLOWED) as stage:
         await stage.press("P")
-        await stage.shows("it is on far: continue it there")
+        await stage.shows("refused: it is on far: continue it there")
         await stage.begin(ended(Path()))
         await stage.press("P")
         await stage.shows("nothing of this session is written yet")
@@ -161,14 +164,18 @@ async def test_each_refusal_is_told_before_the_dialog(tmp_path: Path, work: Path
         with started(["claude", "--resume", ID], work) as holder:
             await stage.press("P")
             await stage.shows(f"refused: process {holder.pid} (claude) holds this session")
-        os.rmdir(work)
         dialog = await typed(stage)
-        await stage.shows("the folder of this session cannot be used")
+        await stage.shows("Continue “Fix the tests.” · claude " + ID[:8])
+        await stage.press("escape")
         dialog._input.value = ""
         await stage.press("enter")
         await stage.shows("the prompt is empty")
         await stage.press("escape")
         await stage.until(lambda: stage.app.screen is stage.home, "the list")
+        os.rmdir(work)
+        await stage.press("P")
+        await stage.shows("the folder of this session cannot be used")
+        assert not isinstance(stage.app.screen, ContinueDialog)
 
 
 @pytest.mark.system
@@ -180,7 +187,46 @@ async def test_a_session_is_continued_from_its_own_screen(tmp_path: Path, home: 
         await typed(stage)
         await stage.press("enter")
         await stage.until(lambda: program.started, "the run")
-    assert [act.by for act in read_acts(home / "acts" / f"claude-{ID}.acts")] == ["session"]
+    path = home / "acts" / f"claude-{ID}.acts"
+    until(lambda: [act.by for act in read_acts(path)] == ["session"] * 2)
+
+
+def _acts_besides(before: set[Path]) -> list[tuple[Path, list[Act]]]:
+    """Return the recordings that are new, and whose agent has taken its prompt, with their acts."""
+    found = [(path, read_acts(path.with_suffix(".acts"))) for path in {*saved_recordings()} - before]
+    return [(path, acts) for path, acts in found if len(acts) == 2]
+
+
+def _is_another(stage: HomeStage, screen: WatchScreen) -> bool:
+    return stage.app.session_screen not in (screen, None)
+
+
+async def test_the_screen_goes_to_the_run_that_continues_its_session(tmp_path: Path, work: Path) -> None:
+    """After `P` in a session, its screen shows the run as soon as that has a row; another session stays."""
+    Program(tmp_path / "bin", "claude", stream(cwd=str(work)))
+    path = claude_session(str(work))
+    async with at_home([ended(path), row("other", path=path)], config=ALLOWED) as stage:
+        for goes in (True, False):
+            with case(goes):
+                before = {*saved_recordings()}
+                first = await stage.open(ID)
+                await typed(stage)
+                await stage.press("enter")
+                await stage.until(partial(_acts_besides, before), "the run")
+                [(recording, acts)] = _acts_besides(before)
+                if not goes:
+                    await stage.back()
+                    first = await stage.open("other")
+                name = f"run {goes}"
+                await stage.put(row(name, path=recording, is_own=True, acts=acts))
+                if goes:
+                    await stage.until(partial(_is_another, stage, first), "its screen")
+                    assert stage.app._open is not None
+                    assert stage.app._open.row.id == name
+                else:
+                    await stage.pilot.pause()
+                    assert stage.app.session_screen is first
+                await stage.back()
 
 
 @pytest.mark.system
@@ -225,7 +271,7 @@ async def test_nothing_happens_while_the_switch_is_off(home: Path) -> None:
     made = noting(own.path, asked)
     async with at_home([own]) as stage:
         await stage.press("I")
-        await stage.shows("interrupting is switched off: set interrupt = true in [act]")
+        await stage.shows("switched off: add `interrupt = true` under [act] in ")
         assert not isinstance(stage.app.screen, InterruptDialog)
         await stage.press("y")
     assert asked == []
@@ -236,11 +282,14 @@ async def test_nothing_happens_while_the_switch_is_off(home: Path) -> None:
 async def test_an_agent_is_interrupted_and_then_stopped(home: Path) -> None:
     """The question says what the agent does; `s` stops it only once an interrupt was sent."""
     asked = list[str]()
-    own = own_row(home)._replace(acts=[Act(0, "continue", STEM, "list", "claude --resume", "sent")])
+    own = own_row(home)._replace(
+        tmux="main:@0.%1", acts=[Act(0, "continue", STEM, "list", "claude --resume", "sent")]
+    )
     made = noting(own.path, asked)
     async with at_home([own], config=ON) as stage:
         await stage.press("I")
         await stage.shows("Claude ends the turn, cancels its running calls, writes a result and exits.")
+        assert f"{own.agent} {STEM[:8]} · tmux main:@0.%1" in stage.text
         await stage.press("s", "enter")
         assert isinstance(stage.app.screen, InterruptDialog)
         assert "Stop it" not in stage.text
@@ -291,9 +340,9 @@ async def test_what_cannot_be_interrupted_says_why(home: Path) -> None:
     made = Control(path, lambda _: "\x1b]0;x\x07")
     async with at_home(rows, config=ON) as stage:
         for name, words in (
-            ("remote", "it runs on b␛[2Jx; only agents here can be interrupted"),
-            ("other", "only a running agent that"),
-            ("ended", "only a running agent that"),
+            ("remote", "refused: it is on b␛[2Jx: interrupt it there"),
+            ("other", "refused: agentwatch run has not started it"),
+            ("ended", "refused: it has ended"),
         ):
             await stage.choose(name)
             await stage.press("I")

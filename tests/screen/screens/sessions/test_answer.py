@@ -20,6 +20,7 @@ from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home
 from tests.builders.prompting import is_listening, made, talk
 from tests.conftest import case
+from tests.harness.program import UNFINISHED
 
 pytestmark = pytest.mark.slow
 
@@ -73,9 +74,9 @@ class Asking:
 
 
 @asynccontextmanager
-async def asking(home: Path, size: tuple[int, int] = (100, 30)) -> AsyncIterator[Asking]:
-    """Run the list, with the switch on and one session selected."""
-    async with at_home(ROWS, size, ON) as stage:
+async def asking(home: Path, path: Path = Path("/s.jsonl")) -> AsyncIterator[Asking]:
+    """Run the list, with the switch on and one session selected, which has the file `path`."""
+    async with at_home([ROWS[0]._replace(path=path), *ROWS[1:]], config=ON) as stage:
         path = home / "answer" / "list.sock"
         await stage.until(partial(is_listening, path), "the list")
         await stage.choose("s")
@@ -128,7 +129,7 @@ async def test_a_question_is_answered_once_it_was_read(home: Path) -> None:
         await asked.closed()
         assert answered(hook) == {"id": "q", "answer": "deny", "message": "no"}
         hook.sendall(b'{"id":"q","receipt":"elsewhere"}\n')
-        await asked.stage.shows("Bash: it was answered elsewhere")
+        await asked.stage.shows("Bash: answered there")
         # The number of hidden characters is named; it can still be denied.
         await asked.again()
         hook = await asked.ask(input={"command": "echo " + "a" * 1_000_000 + "; rm -rf ~"})
@@ -189,16 +190,23 @@ HOSTILE += f"\neval(d('{chr(0xE0101) * 43}'))\nrm \U0001f1fa\U0001f1f8\xa0"
 HIDDEN = ("ls␍ ⏎", "<U+200B>", "<43 × variation selector>", "rm <U+1F1FA><U+1F1F8><U+00A0>", "<U+FE0F>")
 
 
-async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
-    """A question that replaces the one that was open is another one, which no earlier key answers."""
+async def test_an_answer_elsewhere_closes_the_box(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The box says that it was answered there, and closes soon: the second `y` of an answer that came too
+    late does nothing, in the box and in the list below it. The question that follows is another one, which
+    no earlier key answers."""
+    monkeypatch.setattr(answer, "_OVER_SECONDS", 0.5)
     async with asking(home) as asked:
         hook = await asked.ask()
-        await asked.open()
+        box = await asked.open()
+        assert "“Title of s” · claude s" in asked.stage.text
         await asked.stage.press("y")
         other = talk(asked._path, made("r"))
         hook.sendall(b'{"id":"q","receipt":"elsewhere"}\n')
+        await asked.stage.shows("answered there  esc Back")
+        await asked.stage.press("y", "n", "enter")
+        assert asked.stage.app.screen is box
         await asked.closed()
-        await asked.stage.shows("it was answered elsewhere")
+        assert not asked.stage.app._notifications
         await asked.stage.press("y")
         await asked.open()
         await asked.stage.press("y")
@@ -207,18 +215,38 @@ async def test_an_answer_elsewhere_closes_the_box(home: Path) -> None:
         with suppress(BlockingIOError):  # not even a heartbeat
             assert b"answer" not in other.recv(4096)
         other.close()
+        await asked.stage.shows("answered there")
         await asked.closed()
 
 
 async def test_without_the_switch_nothing_is_asked(home: Path) -> None:
-    """There is no socket, and `A` says which setting is missing."""
-    async with at_home(ROWS) as stage:
-        await stage.press("A")
-        await stage.shows("answering is off")
+    """There is no socket, and `A` says which setting is missing; or where else the question is answered."""
+    rows = [*ROWS, row("codex", State.ASKS, agent="codex", tmux="main:@0.%1"), row("idle")]
+    async with at_home(rows) as stage:
+        for name, words in (
+            ("s", "switched off: add `answer = true` under [act] in "),
+            ("codex", "its agent takes no answer from here. t: answer it in its terminal, tmux main:@0.%1"),
+            ("idle", "refused: it asks nothing"),
+        ):
+            with case(name):
+                await stage.choose(name)
+                await stage.press("A")
+                await stage.shows(words)
         assert not (home / "answer").exists()
     async with asking(home) as asked:
         await asked.stage.press("A")
-        await asked.stage.shows("this session asks nothing that can be answered here")
+        await asked.stage.shows("its agent takes no answer from here. answer it in its terminal")
+
+
+async def test_a_question_is_answered_in_its_open_session(home: Path) -> None:
+    """`A` opens the box over the session that the list has opened, where its question is read."""
+    async with asking(home, UNFINISHED) as asked:
+        hook = await asked.ask()
+        await asked.stage.open()
+        await asked.open()
+        await asked.stage.press("y", "y")
+        await asked.closed()
+        assert answered(hook)["answer"] == "allow"
 
 
 def test_dangerous_words_are_found() -> None:

@@ -113,6 +113,12 @@ async def test_an_agent_is_interrupted_and_stopped(tmp_path: Path) -> None:
 
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await eventually(pilot, lambda: source.agent.size() > 0, "the first line")
+        app.config = Config()
+        await pilot.press("I")
+        assert not isinstance(app.screen, InterruptDialog)
+        toasts = [toast.message for toast in app._notifications]
+        assert toasts[-1].startswith("switched off: add `interrupt = true` under [act] in ")
+        app.config = Config(act=frozenset({"interrupt"}))
         for keys, act in (("Iy", "interrupt SIGINT"), ("Is", "stop SIGTERM")):
             await pilot.press(keys[0])
             assert isinstance(app.screen, InterruptDialog)
@@ -126,12 +132,13 @@ async def test_an_agent_is_interrupted_and_stopped(tmp_path: Path) -> None:
 
 
 @pytest.mark.system
-async def test_without_the_switch_or_an_agent_nothing_is_asked() -> None:
-    """The key says how to switch it on; a file has no agent to interrupt."""
+async def test_without_an_agent_nothing_is_asked() -> None:
+    """What no setting cures is said whatever is switched on: a file has no agent, and asks nothing."""
     async with opened(bundled("plain")) as stage:
-        for acts, words in (("", "interrupting is switched off"), ("interrupt", "no agent that")):
+        for acts in ("", "interrupt answer"):
             stage.app.config = stage.app.config._replace(act=frozenset(acts.split()))
-            await stage.press("I")
-            assert not isinstance(stage.app.screen, InterruptDialog)
-            await stage.shows(words)
+            for key, words in (("I", "refused: it has ended"), ("A", "refused: it asks nothing")):
+                await stage.press(key)
+                assert not isinstance(stage.app.screen, InterruptDialog)
+                await stage.shows(words)
         assert stage.app._source.act("stop", "session") == "agentwatch has not started this agent"

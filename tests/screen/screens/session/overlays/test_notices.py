@@ -139,7 +139,7 @@ def test_what_the_user_does_elsewhere_is_a_toast(watched: Watched) -> None:
     append_act(watched.path.with_suffix(".acts"), act)
     assert toasts() == []
     append_act(watched.path.with_suffix(".acts"), act._replace(act="stop", receipt="unknown"))
-    assert toasts() == ["acted: stop unknown · SIGINT · list"]
+    assert toasts() == ["acted: stop unconfirmed · SIGINT · list"]
     assert toasts() == []
     for at_ms in range(MOST_ACTS):
         append_act(watched.path.with_suffix(".acts"), act._replace(at_ms=at_ms))

@@ -160,7 +160,7 @@ def test_title_place_and_activity_of_a_session() -> None:
     # A row begins with what the user did last, with its age; a hostile act is safe text.
     acted = Act(NOW_MS - 8000, "allow", "a", "list", "hook", "elsewhere")
     session = row("a", State.WORKING, now="npm ci", acts=[acted._replace(act="deny"), acted])
-    assert words.activity(session, NOW_MS) == "answered elsewhere 8 s: allow · npm ci"
+    assert words.activity(session, NOW_MS) == "answered there 8 s: allow · npm ci"
     assert words.activity(session) == words.activity(session, NOW_MS + 5 * MINUTE_MS) == "npm ci"
     assert words.activity(session, NOW_MS - 9000) == "npm ci", "the clock was set back"
     wider = acted._replace(
