@@ -151,6 +151,8 @@ class _Joins:
         self.found: dict[Key, SessionJoin] = {}
         self._written: dict[Key, int] = {}
         self._processes = processes
+        self._unclear = {each.agent for each in processes.values() if each.is_shared or each.cwd is None}
+        """The agents with a process that may have written in any folder."""
         self._reported = reported
         self._taken = {each.pid for each in reported.values() if each.life is Life.LIVE and each.agent != OWN}
         """Those whose session is known. A recording leaves its agent to the agent's own session."""
@@ -258,11 +260,7 @@ class _Joins:
         members.sort(key=itemgetter(1), reverse=True)
         oldest, since = members[-1]
         keys = some.since(folder, since)
-        is_clear = all(
-            not each.is_shared and each.cwd is not None
-            for each in self._processes.values()
-            if each.agent == oldest.agent
-        )
+        is_clear = oldest.agent not in self._unclear
         doubts = [key for key in keys if self._written[key] <= self._before.doubts.get(key, _EVER)]
         if is_clear and doubts[-1:] == keys[-1:] and len(doubts) > len(members):
             self.found.update(dict.fromkeys(keys, _UNKNOWN))
