@@ -224,7 +224,7 @@ class Decoder:
         fields that are complete in the head or in the tail are decoded."""
         fields = salvage(head, tail)
         if not fields:
-            return [Malformed(f"not JSON, {size} bytes", _beginning(head))]
+            return [Malformed(f"not JSON, {size:,} bytes", _beginning(head))]
         return _after_time([Oversize(size)], self._events(fields, head, len(head) + len(tail)))
 
     def end(self) -> list[Event]:

@@ -36,6 +36,8 @@ class Metadata(NamedTuple):
     changed_ms: int | None = None
     """The time of the last activity, if the metadata has it; otherwise the file's own time counts."""
     is_archived: bool = False
+    exit_code: int | None = None
+    """Of the process that wrote it, if agentwatch started it and it has ended."""
     problem: str = ""
     """Why its lines cannot be read, which may contain foreign text."""
 

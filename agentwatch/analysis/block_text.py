@@ -85,7 +85,7 @@ def block_text(block: Block) -> str:
             size = "size unknown" if block.size is None else byte_size(block.size)
             return f"{_one_line(block.media_type)}, {size}"
         case TooLargeBlock():
-            return f"{block.size} bytes, starting at byte {block.offset} of the recording"
+            return f"{block.size:,} bytes, starting at byte {block.offset:,} of the recording"
 
 
 def printed(text: str) -> str:

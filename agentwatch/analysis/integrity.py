@@ -76,19 +76,18 @@ class Integrity:
             f"{self.unknown} unknown",
         ]
         if self.repaired:
-            parts.append(f"{self.repaired} repaired")
+            parts.append(f"{self.repaired:,} repaired")
         if self.oversize:
-            parts.append(f"{self.oversize} oversize")
+            parts.append(f"{self.oversize:,} oversize")
         return SafeText(" · ".join(parts))
 
     def _calls(self) -> str:
         """Return how many calls have a start and an end; in a format without starts, how many there are."""
         if self.traits.announces_calls:
-            return f"{self.paired} of {plural(self.calls, 'call')} paired"
+            return f"{self.paired:,} of {plural(self.calls, 'call')} paired"
         unended = self.calls - self.paired - self.open_calls
-        return (
-            f"{self.paired} of {plural(self.calls, 'call')} ended" if unended else plural(self.calls, "call")
-        )
+        calls = plural(self.calls, "call")
+        return f"{self.paired:,} of {calls} ended" if unended else calls
 
 
 def integrity(session: Session) -> Integrity:

@@ -41,11 +41,11 @@ class Loop(NamedTuple):
     def words(self) -> SafeText:
         """Return a description of at most 80 columns: `the same call 4 times in a row: shell pytest -q`."""
         if len(self.calls) > 1:
-            words = f"the same {len(self.calls)} calls repeated {self.times} times: "
+            words = f"the same {len(self.calls)} calls repeated {self.times:,} times: "
         elif self.is_row:
-            words = f"the same call {self.times} times in a row: "
+            words = f"the same call {self.times:,} times in a row: "
         else:
-            words = f"the same call {self.times} times in the last {WINDOW}: "
+            words = f"the same call {self.times:,} times in the last {WINDOW}: "
         for nth, call in enumerate(self.calls):
             separator = ", " if nth else ""
             width = (_WORDS_COLUMNS - columns(SafeText(words))) // (len(self.calls) - nth) - len(separator)

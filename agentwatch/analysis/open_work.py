@@ -15,7 +15,7 @@ from agentwatch.session.actions import shown_target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import line_counts, plural
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import MINUS
 
@@ -89,7 +89,8 @@ def remaining_words(
         more = f" and {len(failures) - 1:,} more" if len(failures) > 1 else ""
         yield SafeText(f"{_name(failures[-1])} failed #{failures[-1].number}{more}"), Outcome.FAILED
     if changed.files:
-        size = f" +{changed.added:,} {MINUS}{changed.removed:,}" if changed.added or changed.removed else ""
+        counts = changed.added, changed.removed
+        size = f" {line_counts(*counts, MINUS)}" if any(counts) else ""
         yield SafeText(f"{plural(changed.files, 'file')}{size}"), None
 
 

@@ -5,7 +5,6 @@ The most important words of a line come first, because a narrow screen truncates
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator, Mapping
 from math import isfinite
 from types import MappingProxyType
@@ -23,7 +22,7 @@ from agentwatch.analysis.silence import (
     waits_for_subagents,
 )
 from agentwatch.session.actions import count_words, shown_action, shown_tool, target
-from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts
+from agentwatch.session.agent_process import LATE_EXIT_MS, NO_FACTS, AgentFacts, exit_words
 from agentwatch.session.call import Call
 from agentwatch.session.counts import usually_under
 from agentwatch.session.events import Outcome, Tokens, ToolKind
@@ -101,24 +100,22 @@ def reason(session: Session, agent: AgentFacts) -> Reason | None:
     is not JSON (such as Cursor's `RetriableError: …`), or the last of stderr. None if there is none."""
     if session.outcome not in (Outcome.FAILED, Outcome.CANCELLED, Outcome.UNFINISHED):
         return None
-    result = session.run.result_part(0, _MOST_COLUMNS)
-    found = (each.strip() for each in (result, session.last_error, session.lines.last_text))
-    text = next(filter(None, found), "")
-    if text:
-        return Reason(text)
+    if session.outcome is session.result_outcome:  # otherwise the result is an answer
+        result = session.run.result_part(0, _MOST_COLUMNS)
+        found = (each.strip() for each in (result, session.last_error, session.lines.last_text))
+        if text := next(filter(None, found), ""):
+            return Reason(text)
     return Reason(agent.stderr.strip(), is_stderr=True) if agent.stderr else None
 
 
 def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText | None:
     """Return how a session that did not succeed ended: `the run failed: rate limit`; None if nothing is
     wrong. `nothing` says that there was nothing to read; it is empty if there was."""
-    outcome, code = session.outcome, _exit_words(agent.exit_code)
+    outcome, code = session.outcome, _exit_words(session)
     if outcome is None:
         return unknown_agent(session)
-    if outcome is Outcome.RUNNING or (outcome is Outcome.SUCCEEDED and not code):
+    if outcome is Outcome.RUNNING or outcome is Outcome.SUCCEEDED:
         return None
-    if outcome is Outcome.SUCCEEDED:
-        return SafeText(f"the result says success, but the agent ended with {code}")
     if outcome is Outcome.UNFINISHED and not session.traits.has_result and not code:
         return None
     words = "the stream ended without a result" if session.traits.has_result else "the run ended"
@@ -126,8 +123,15 @@ def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText |
     words = f"{words}, {code}" if code else words
     why = reason(session, agent)
     if why is None:
-        return SafeText(f"{words}: no reason given" if outcome is Outcome.FAILED else words)
+        is_unexplained = session.result_outcome is Outcome.FAILED
+        return SafeText(f"{words}: no reason given" if is_unexplained else words)
     return SafeText(f"{words}: {cut(safe_line(why.text), _MOST_COLUMNS)}")
+
+
+def _exit_words(session: Session) -> str:
+    """Return `exit 1`, `exit 3 · result says ✓`, or nothing for 0 and for an unknown exit code."""
+    is_said = session.outcome is session.result_outcome
+    return exit_words(session.exit_code) if is_said else session.outcome_words
 
 
 def rejected_edits(session: Session) -> SafeText | None:
@@ -163,16 +167,6 @@ def unknown_agent(session: Session, width: int | None = None) -> SafeText:
         return SafeText(f"{_UNKNOWN} (first line: {cut(safe_line(lines.first_text), room)}){advice}")
     is_short = width is not None and width < len(_UNKNOWN + advice)
     return SafeText(f"{'unknown format' if is_short else _UNKNOWN}{advice}")
-
-
-def _exit_words(exit_code: int | None) -> str:
-    """Return `exit 1`, or `exit 137 (SIGKILL)` for 128 + n; empty for 0 and for an unknown exit code."""
-    if not exit_code:
-        return ""
-    try:
-        return f"exit {exit_code} ({signal.Signals(exit_code - 128).name})"
-    except ValueError:
-        return f"exit {exit_code}"
 
 
 # What a session waits for besides its calls and the model: an answer, a compaction, a retry.
@@ -412,8 +406,10 @@ def _over(
     why = reason(session, agent)
     reason_words = "" if why is None or why.is_stderr else f": {_shortened(why.text)}"
     if outcome is None:
-        after = f" · {_exit_words(agent.exit_code)}" if agent.exit_code else ""
+        after = f" · {exit_words(session.exit_code)}" if session.exit_code else ""
         words.append(unknown_agent(session, None if width is None else width - len(after)))
+    elif outcome is not session.result_outcome:
+        words.append("" if is_below_header else session.outcome_words)
     elif is_below_header and outcome is not Outcome.UNFINISHED:
         advice = rejected_edits(session) if outcome is Outcome.SUCCEEDED else None
         unknown = "no reason given" if outcome is Outcome.FAILED else ""
@@ -430,9 +426,9 @@ def _over(
         words.append(f"{'no result' if is_narrow else 'ended without a result'}{reason_words}")
     else:
         words.append(reason_words.removeprefix(": ") if is_below_header else f"ended{reason_words}")
-    if agent.exit_code:
-        words.append(_exit_words(agent.exit_code))
-    elif agent.exit_code == 0 and outcome is Outcome.UNFINISHED:
+    if outcome is session.result_outcome:
+        words.append(exit_words(session.exit_code))
+    if session.exit_code == 0 and outcome is Outcome.UNFINISHED:
         words.append("exit 0")
     if why is not None and why.is_stderr:
         words.append(f"stderr: {_shortened(why.text)}")
@@ -513,9 +509,9 @@ def _lead(session: Session, calls: list[Call], shown: Call, *, is_narrow: bool) 
         in_step = max(near_in_step, len(calls))
         if in_step > 1:
             return (
-                f"{len(calls)} of {in_step} left: "
+                f"{len(calls):,} of {in_step:,} left: "
                 if is_narrow
-                else f"{in_step} parallel calls, {len(calls)} left: "
+                else f"{in_step:,} parallel calls, {len(calls):,} left: "
             )
     if len(calls) == 1:
         return _ONE_CALL

@@ -84,16 +84,16 @@ class Tally:
     def words(self) -> str:
         """Return the result in few words, the worst first: `1 failed, 4 passed`, `no errors`."""
         counts, is_red = self.counts, self.is_red
-        words = [f"{counts.failed} failed"] if counts.failed else []
+        words = [f"{counts.failed:,} failed"] if counts.failed else []
         words += [plural(counts.errors, "error")] if counts.errors else []
         if self.failed_files and not words:
             words = [f"{plural(self.failed_files, 'file')} failed"]
         is_named = bool(words)
-        words += [f"{counts.passed} passed"] if counts.passed else []
+        words += [f"{counts.passed:,} passed"] if counts.passed else []
         if self.noun is Noun.PACKAGES and words:
             number, _, rest = words[0].partition(" ")
-            words[0] = f"{plural(int(number), 'package')} {rest}"
-        words += [f"{self.not_run} not run"] if self.not_run else []
+            words[0] = f"{number} package{'' if number == '1' else 's'} {rest}"
+        words += [f"{self.not_run:,} not run"] if self.not_run else []
         if is_red:
             words += [] if is_named else [f"{self.tool} failed"]
         elif not words:

@@ -129,6 +129,10 @@ class Summary(TypedDict):
     api_key_source: str | None
     outcome: Literal["succeeded", "failed", "cancelled", "unfinished"]
     """A word of `Outcome`, as that of `Session.outcome`."""
+    exit_code: int | None
+    """Of the agent's process; None if agentwatch did not start it."""
+    result_outcome: Literal["succeeded", "failed", "cancelled", "unfinished"]
+    """What the result says, whatever the exit code."""
     prompt: str | None
     text: str
     result: str | None

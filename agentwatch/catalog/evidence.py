@@ -34,6 +34,7 @@ from agentwatch.catalog.states import (
     tolerated_ms,
     visible_calls,
 )
+from agentwatch.session.agent_process import exit_words
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.durations import running_clock
 from agentwatch.text.times import coming
@@ -345,6 +346,9 @@ def _proof(basis: Basis, facts: Facts, status: SessionStatus, now_ms: int) -> Pr
             return by_process("The command answers one prompt, and ends." if is_known else _AS_A_RULE)
         case Basis.LEFT_OVER:
             return by_process("The process began after the last line: it has resumed the session.")
+        case Basis.EXIT:
+            words = exit_words(facts.found.metadata.exit_code)
+            return Proof(f"Its process ended with {words}, whatever its result says.", facts.lines)
         case Basis.NO_WINDOW:
             return by_process("The process is a daemon, and no terminal shows the session.")
 

@@ -346,6 +346,7 @@ def _session_row(
     problem: str | None,
 ) -> Row:
     run, metadata = session.run, found.metadata
+    session.exit_code = metadata.exit_code
     is_recording = found.agent == OWN
     cwd = run.cwd or metadata.cwd
     outcomes, tokens = calls_by_outcome(session), session.tokens

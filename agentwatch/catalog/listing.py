@@ -312,7 +312,7 @@ def _counted(name: str, rows: Sequence[Row]) -> str:
     counts = dict.fromkeys(Group, 0)
     for row in rows:
         counts[row.group] += 1
-    return " · ".join([name, *(f"{count} {group}" for group, count in counts.items() if count)])
+    return " · ".join([name, *(f"{count:,} {group}" for group, count in counts.items() if count)])
 
 
 class Listing:

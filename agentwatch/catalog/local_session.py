@@ -371,6 +371,7 @@ def row_of(
         began_ms=session.began_ms if metadata.began_ms is None else metadata.began_ms,
         seen_ms=session.seen_ms,
         duration_ms=session.duration_ms,
+        exit_code=metadata.exit_code,
         size=found.size,
         pid=_pid(session),
         tmux=reported.tmux if reported is not None else "",

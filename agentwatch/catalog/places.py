@@ -38,14 +38,7 @@ def _recording(spot: Spot) -> list[SessionEntry]:
     stem = spot.name.removesuffix(".ndjson")
     metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
     if f"{stem}.json" in spot.changed:
-        described = json_object(os.path.join(spot.folder.path, f"{stem}.json"), MOST_RECORDED_BYTES)
-        name = text_in(described.get("name"))
-        metadata = Metadata(
-            title=name,
-            is_users_title=bool(name),
-            cwd=folder_in(described.get("cwd")),
-            began_ms=time_in(described.get("started_ms")),
-        )
+        metadata = recorded_metadata(os.path.join(spot.folder.path, f"{stem}.json"))
     found = one_file(spot, stem, metadata=metadata)
     if (sent := spot.folder.files.get(f"{stem}.sent")) is None:
         return found
@@ -53,6 +46,19 @@ def _recording(spot: Spot) -> list[SessionEntry]:
         each._replace(size=each.size + sent.size, changed_ns=max(each.changed_ns, sent.changed_ns))
         for each in found
     ]
+
+
+def recorded_metadata(path: str) -> Metadata:
+    """What `STEM.json` says about a recording of our own."""
+    described = json_object(path, MOST_RECORDED_BYTES)
+    name, code = text_in(described.get("name")), described.get("exit_code")
+    return Metadata(
+        title=name,
+        is_users_title=bool(name),
+        cwd=folder_in(described.get("cwd")),
+        began_ms=time_in(described.get("started_ms")),
+        exit_code=code if type(code) is int and 0 <= code < 256 else None,
+    )
 
 
 def _description_of(owner: str) -> tuple[str, ...]:
@@ -204,6 +210,7 @@ def _filled(known: Metadata, other: Metadata) -> Metadata:
         began_ms=other.began_ms if known.began_ms is None else known.began_ms,
         changed_ms=other.changed_ms if known.changed_ms is None else known.changed_ms,
         is_archived=known.is_archived,
+        exit_code=known.exit_code,
     )
 
 

@@ -78,6 +78,8 @@ class Row(NamedTuple):
     """By the last line's own timestamp if it has one."""
     duration_ms: int | None = None
     """None while the session runs, and if it is unknown."""
+    exit_code: int | None = None
+    """Of its process, if agentwatch started it and it has ended."""
     size: int = 0
     pid: int | None = None
     tmux: str = ""

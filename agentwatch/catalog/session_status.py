@@ -46,6 +46,8 @@ class Basis(Enum):
     """The command of its process answers one prompt, and ends."""
     LEFT_OVER = auto()
     """The process began after the last line."""
+    EXIT = auto()
+    """The exit code of its process contradicts its result."""
     NO_WINDOW = auto()
     """A daemon runs it, and no terminal shows it."""
 

@@ -16,8 +16,10 @@ from agentwatch.agents.session_entry import OWN, Key, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import MOST_ACTIVITY, Turn
 from agentwatch.catalog.session_status import LIVE, Basis, Ground, Process, SessionStatus
+from agentwatch.session.agent_process import ending_of, is_contradiction
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import WAITS_FOR_LIMIT
+from agentwatch.text.amounts import plain_markdown
 from agentwatch.text.durations import age_words
 
 if TYPE_CHECKING:
@@ -214,7 +216,8 @@ def silence_words(digest: Digest, now_ms: int) -> str:
 
 def answer_words(digest: Digest | None) -> str:
     """The last line of the last answer, in which it asks or says what is done."""
-    return "" if digest is None else digest.last_text.rstrip().rpartition("\n")[2].strip()[:MOST_ACTIVITY]
+    line = "" if digest is None else digest.last_text.rstrip().rpartition("\n")[2].strip()
+    return (plain_markdown(line) or line)[:MOST_ACTIVITY]
 
 
 def failure_words(digest: Digest) -> str:
@@ -456,7 +459,11 @@ def _dead(
         changed_ms = found.metadata.changed_ms
         return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, changed_ms, by=(Basis.NO_LINES,))
     if digest.turn is Turn.ENDED:
-        return _ended(digest, _ground_of_end(digest, known))
+        ended = _ended(digest, _ground_of_end(digest, known))
+        ending = ending_of(digest.outcome or Outcome.SUCCEEDED, found.metadata.exit_code)
+        if is_contradiction(ending.words):
+            return ended._replace(state=State.FAILED, now=ending.words, by=(*ended.by, Basis.EXIT))
+        return ended
     if not known.has_ends:
         now = answer_words(digest)
         return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, digest.seen_ms, now, by=(Basis.NO_ENDS,))

@@ -51,7 +51,7 @@ class StatusCounts(NamedTuple):
             (self.quiet, "quiet"),
             (self.unknown, "unknown"),
         )
-        return " · ".join(f"{count} {word}" for count, word in words if count)
+        return " · ".join(f"{count:,} {word}" for count, word in words if count)
 
     def filled(self, template: str, limits: str = "") -> str:
         """Return a template with each `{field}` replaced by its count or by the limits, `–` if unknown. Raise

@@ -192,7 +192,10 @@ def _sum_up(source: Source, feed: Feed) -> None:
     if outcome is None or outcome is Outcome.RUNNING or not session.runs or feed.backlog():
         return
     took_ms = session.duration_ms
-    words = [f"{SIGNS[outcome]} {outcome}", *([] if took_ms is None else [duration_words(took_ms)])]
+    words = [
+        f"{SIGNS[outcome]} {session.outcome_words}",
+        *([] if took_ms is None else [duration_words(took_ms)]),
+    ]
     watch = source.written.watch
     if watch is not None and watch.stopped_by:
         from agentwatch.recording.alarms import rule_words

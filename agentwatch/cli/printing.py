@@ -93,8 +93,7 @@ def end_session(source: Source, session: Session) -> int:
     """Finish the written files, report faults and why the run did not succeed; return the exit code. The
     stderr of an agent that succeeded, or whose format is not known, matters only after a bad exit code."""
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
-    is_good = outcome is Outcome.SUCCEEDED and not source.agent_facts().exit_code
-    lines = _advice(session) if is_good else _ending(source, session)
+    lines = _advice(session) if outcome is Outcome.SUCCEEDED else _ending(source, session)
     source.finish()
     report_survivors(source)
     for line in lines:

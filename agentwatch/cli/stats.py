@@ -163,9 +163,9 @@ def report(found: Statistics, by: By | None, width: int) -> Iterator[SafeText]:
 
 def _title(found: Statistics) -> SafeText:
     sums, unreadable = found.of_sessions.sums, found.of_sessions.unreadable
-    words = [f"{_counted(sums.sessions, 'session')}{_choice(found.chosen)}"]
+    words = [f"{plural(sums.sessions, 'session')}{_choice(found.chosen)}"]
     if sums.subagents:
-        words.append(_counted(sums.subagents, "subagent"))
+        words.append(plural(sums.subagents, "subagent"))
     if unreadable:
         words.append(f"{count(unreadable)} cannot be read")
     return SafeText(", ".join(words))
@@ -209,10 +209,6 @@ def _known(words: str, known: int, sums: Sums) -> str:
 
 def _numbered(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count(number)} {name}" for name, number in counts.items()) or UNKNOWN
-
-
-def _counted(number: int, noun: str) -> str:
-    return plural(number, noun).replace(str(number), count(number), 1)
 
 
 def _tables(found: Statistics) -> Iterator[Table]:

@@ -206,6 +206,9 @@ POLL_SECONDS = 0.01
 
 
 class Reader(Protocol):
+    exit_code: Callable[[], int | None]
+    """The exit code of the recorded process; None while it runs, and if it is not known."""
+
     @property
     def growth(self) -> Growth:
         """The growth of the recording."""
@@ -290,6 +293,8 @@ class Feed:
                 break
         if self.is_decoded and not self.is_over:
             self._end()
+        if self.is_over and session.exit_code is None:
+            session.exit_code = self.reader.exit_code()
         return applied
 
     def decoded(self) -> Iterator[DecodedLine]:
@@ -569,6 +574,7 @@ class HeadTailReader:
         self._is_call = is_call
         self.fd = reader.fd
         self.growth = reader.growth
+        self.exit_code = reader.exit_code
         self._size = reader.growth.size()
         self._times = reader.times
         self._pending = [self._head(), *self._tail()]

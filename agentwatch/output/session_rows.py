@@ -17,11 +17,13 @@ _NO_PATH = Path()
 _NUMBERS = {
     *("since_ms", "calls", "failed", "rejected", "cancelled", "turns", "input_tokens", "cached_tokens"),
     *("output_tokens", "context_used", "context_size", "pid", "began_ms", "seen_ms", "duration_ms"),
+    "exit_code",
 }
 _NAMES = (
     *("id", "agent", "state", "ground", "since_ms", "now", "title", "cwd", "repo", "branch", "model"),
     *("calls", "failed", "rejected", "cancelled", "turns", "input_tokens", "cached_tokens", "output_tokens"),
     *("context_used", "context_size", "path", "pid", "host", "began_ms", "seen_ms", "duration_ms"),
+    "exit_code",
 )
 _FIELDS = [
     Field(name, int, _MOST_NUMBER, least=-_MOST_NUMBER) if name in _NUMBERS else Field(name, str)

@@ -61,6 +61,8 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
         permission_mode=run.permission_mode,
         api_key_source=run.api_key_source,
         outcome=session.outcome,
+        exit_code=session.exit_code,
+        result_outcome=session.result_outcome,
         prompt=run.prompt,
     )
     yield b',"text":"'

@@ -120,6 +120,8 @@ class LineReader:
         self.fd = fd
         self.growth = growth
         self.times = times
+        self.exit_code: Callable[[], int | None] = lambda: None
+        """That of the process that wrote the recording, once it has ended; None if it is not known."""
         self._offset = start
         self._tail: list[bytes] = []
         self._tail_bytes = 0

@@ -58,6 +58,7 @@ def row_of(
         open_calls=card.running or 0,
         began_ms=_claimed(card.started_ms, heard_ms),
         seen_ms=_claimed(card.seen_ms, heard_ms),
+        exit_code=card.exit,
         size=card.bytes,
     )
 

@@ -192,7 +192,7 @@ def count_words(counts: Mapping[Outcome, int]) -> list[SafeText]:
         ['3 calls', '1 failed']
     """
     words = [plural(sum(counts.values()), "call")]
-    words += [f"{count} {outcome}" for outcome, count in counts.items() if outcome is not Outcome.SUCCEEDED]
+    words += [f"{count:,} {outcome}" for outcome, count in counts.items() if outcome is not Outcome.SUCCEEDED]
     return [SafeText(word) for word in words]
 
 

@@ -357,7 +357,7 @@ def unknown(session: Session, event: Unknown, _place: Place) -> None:
 
 def oversize(session: Session, event: Oversize, _place: Place) -> None:
     session.lines.oversize += 1
-    session.transcript.note(f"line of {event.size} bytes: only its start and end were read")
+    session.transcript.note(f"line of {event.size:,} bytes: only its start and end were read")
 
 
 def malformed(session: Session, event: Malformed, _place: Place) -> None:

@@ -6,6 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
+from agentwatch.session.agent_process import ending_of
 from agentwatch.session.call import Call, CallKey, Calls, EndedCalls, Pieces, Place, bounded
 from agentwatch.session.counts import LineCounts, Uses, added
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
@@ -165,6 +166,8 @@ class Session:
         self.has_commands = False  # whether a call ran a command
         self.is_closed = False
         """Whether the stream has ended."""
+        self.exit_code: int | None = None
+        """Of the agent's process, 128 + n for signal n; None while it runs, and if it is not known."""
         self.first_seen_ms: int | None = None
         self.last_seen_ms: int | None = None
         """When the first and the newest line arrived, in milliseconds since the epoch; None if unknown."""
@@ -188,7 +191,19 @@ class Session:
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome of the last run, as in `Outcome`; None if no known agent wrote the stream."""
+        """The outcome of the last run, as in `Outcome`; None if no known agent wrote the stream. A run whose
+        process ended with another exit code than 0 has failed, whatever its result says."""
+        said = self.result_outcome
+        return said if said is None or not self.exit_code else ending_of(said, self.exit_code).outcome
+
+    @property
+    def outcome_words(self) -> str:
+        """`failed`, or `exit 3 · result says ✓` if the exit code contradicts the result."""
+        return "" if (said := self.result_outcome) is None else ending_of(said, self.exit_code).words
+
+    @property
+    def result_outcome(self) -> Outcome | None:
+        """The outcome of the last run without regard to the exit code of its process."""
         if not (self.runs or self.format) and (self.lines.unknown or (self.is_closed and self.lines.total)):
             return None
         return Outcome.UNFINISHED if self.is_closed and not self.runs else self.run.outcome
@@ -249,7 +264,7 @@ class Session:
     def __repr__(self) -> str:
         words = [f"{self.outcome or 'unknown'}", plural(len(self.calls), "call")]
         if failed := self.ended_by_outcome[Outcome.FAILED]:
-            words.append(f"{failed} failed")
+            words.append(f"{failed:,} failed")
         return f"<Session of {self.agent_name or 'an unknown agent'}: {', '.join(words)}>"
 
 

@@ -49,6 +49,7 @@ class AgentSource:
         self.pausing: Pausing | None = self._pausing
         self._activity = Activity(agent.pid)
         self._facts_at_end: AgentFacts | None = None
+        reader.exit_code = lambda: agent.exit_code
         self._control: Control | None = None
         """Takes requests of the list of sessions; None if acting is off."""
         self._acts_fault: OSError | None = None

@@ -42,6 +42,7 @@ class FileSource(WithoutAgent):
 
             self._stderr, self._activity = _stderr_file(files), Activity(self._process.pid)
         self._facts_at_end: AgentFacts | None = None
+        reader.exit_code = lambda: self.agent_facts().exit_code
         self._has_left = False
 
     @property

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
+_MOST_MARKUP = 500
+_FENCE = re.compile(r"\s*+(?:```|~~~)")
+_LEAD = re.compile(r"[\s>|]*+(?:#{1,6}+\s|[-*+]\s)?+\s*+")
+_CODE = re.compile(r"(`++)(.+?)(?<!`)\1(?!`)")
+_MARKUP = (
+    re.compile(r"(\*\*|~~)(?!\s)([^*~]+)\1"),
+    re.compile(r"(?<![\w*])(\*)(?![\s*])([^*]+)\*(?![\w*])"),
+    re.compile(r"(?<!\w)(__?)(?![\s_])([^_]*\s[^_]*)\1(?!\w)"),  # two words: `__init__` is a name
+    re.compile(r"!?(\[)([^][]*+)\]\([^()\s\0]*+\)"),
+)
 _LEAST = 0.000_05
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 line`, `2 lines`, `3 matches`."""
+    """`1 line`, `2 lines`, `3 matches`, `8,456 calls`."""
     if count == 1:
         return f"1 {noun}"
-    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
+    return f"{count:,} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def one_line(text: str, most: int = 4096) -> str:
@@ -31,6 +43,25 @@ def first_line(text: str) -> tuple[str, str]:
     return line, f" ⏎ +{plural(rest.count(newline) + 1, 'line')}" if newline else ""
 
 
+def plain_markdown(line: str) -> str:
+    """Return a line of Markdown without its markup, at most 500 characters; empty for a rule or a fence.
+
+    Example:
+        >>> plain_markdown("## **Done**: `a_b` is in [the docs](x.md)")
+        'Done: a_b is in the docs'
+    """
+    line = line[:_MOST_MARKUP].replace("\0", " ")
+    if _FENCE.match(line) or not any(map(str.isalnum, line)):
+        return ""
+    codes = [found[2].strip() for found in _CODE.finditer(line)]  # whose signs are no markup
+    line = _CODE.sub("\0", _LEAD.sub("", line, count=1))
+    for markup in _MARKUP:
+        line = markup.sub(r"\2", line)
+    for code in codes:
+        line = line.replace("\0", code, 1)
+    return line.rstrip(" \t\r\n|")
+
+
 def short_count(count: int | None) -> str:
     """At most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
     count = count or 0
@@ -48,8 +79,8 @@ def short_count(count: int | None) -> str:
 def line_counts(added: int | None, removed: int | None, minus: str = "-") -> str:
     """`+3 -1`; empty if both are unknown. `minus` is `MINUS` on the screen, `-` in the text format."""
     if added is None:
-        return "" if removed is None else f"{minus}{removed}"
-    return f"+{added}" if removed is None else f"+{added} {minus}{removed}"
+        return "" if removed is None else f"{minus}{removed:,}"
+    return f"+{added:,}" if removed is None else f"+{added:,} {minus}{removed:,}"
 
 
 def byte_size(count: int) -> str:

@@ -40,6 +40,8 @@ _JOINING = (
     "\u0f00-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"  # Tibetan, Myanmar, Khmer, Mongolian, Arabic forms
 )
 """The scripts in which U+200C and U+200D change the form of letters (The Unicode Standard, 23.2)."""
+_EMOJI_JOINER = f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])"
+_LETTERS_JOINER = f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])(?=\\w)"
 _SHOWN_BY_NUMBER = frozenset(
     (
         *"\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0",  # printable but invisible
@@ -106,8 +108,9 @@ _REPLACEMENTS = _Replacements(_replacement)
 _EXACT_REPLACEMENTS = _Replacements(_exact_replacement)
 
 
-def safe_text(text: str) -> SafeText:
+def safe_text(text: str, *, joins_emoji: bool = False) -> SafeText:
     """Return foreign text as text that cannot control a terminal. It may have several lines; `\\n` ends each.
+    `joins_emoji` keeps the joiner between emoji, which a browser draws as one.
 
     Example:
         >>> safe_text("\\x1b[31mred\\x07")
@@ -118,7 +121,9 @@ def safe_text(text: str) -> SafeText:
     if "\r\n" in text:
         text = text.replace("\r\n", "\n")
     if "\u200d" in text or "\u200c" in text:
-        pieces = _joiner().split(_emoji_joiner().sub("", text))  # every second one is a joiner that stays
+        joiner = _any_joiner() if joins_emoji else _joiner()
+        text = text if joins_emoji else _emoji_joiner().sub("", text)
+        pieces = joiner.split(text)  # every second one is a joiner that stays
         pieces[::2] = [piece.translate(_REPLACEMENTS) for piece in pieces[::2]]
         text = "".join(pieces)
     else:
@@ -138,6 +143,26 @@ def safe_line(text: str) -> SafeText:
     if (text.isascii() and text.isprintable()) or PLAIN.fullmatch(text):
         return SafeText(text)
     return SafeText(safe_text(text).replace("\n", "␊"))
+
+
+def page_text(text: str) -> SafeText:
+    """As `safe_text`, for a browser."""
+    return safe_text(text, joins_emoji=True)
+
+
+def page_line(text: str) -> SafeText:
+    """As `safe_line`, for a browser."""
+    return SafeText(page_text(text).replace("\n", "␊"))
+
+
+def title_line(text: str) -> SafeText:
+    """As `safe_line`, but a line end is shown as a blank, with the blanks around it.
+
+    Example:
+        >>> title_line("Mend the mill.\\n\\n  All of it.")
+        'Mend the mill. All of it.'
+    """
+    return safe_line(" ".join(filter(None, map(str.strip, text.splitlines()))))
 
 
 _HIDDEN = {
@@ -352,13 +377,18 @@ def _hidden_run() -> re.Pattern[str]:
 @cache
 def _emoji_joiner() -> re.Pattern[str]:
     """The joiner between emoji. Compiling the pattern takes longer than loading the rest of this module."""
-    return re.compile(f"(?<=[{_EMOJI}\ufe0f])\u200d(?=[{_EMOJI}])")
+    return re.compile(_EMOJI_JOINER)
 
 
 @cache
 def _joiner() -> re.Pattern[str]:
     """A joiner or non-joiner between two letters that join; the first may have marks."""
-    return re.compile(f"(?<=[{_JOINING}])([\u200c\u200d])(?=[{_JOINING}])(?=\\w)")
+    return re.compile(f"({_LETTERS_JOINER})")
+
+
+@cache
+def _any_joiner() -> re.Pattern[str]:
+    return re.compile(f"({_LETTERS_JOINER}|{_EMOJI_JOINER})")
 
 
 @lru_cache(1 << 14)

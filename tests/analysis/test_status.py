@@ -138,7 +138,7 @@ def test_a_result_is_the_last_word() -> None:
             told_all = sentence(init(), started("shell"), is_over=True, agent=agent)
             assert told_all == f"ended without a result · {other_words} · 1 call, 1 unfinished"
     ended = AgentFacts(exit_code=1, stderr="oops")
-    assert sentence(init(), result(), is_over=True, agent=ended) == "succeeded in 5.2 s · exit 1"
+    assert sentence(init(), result(), is_over=True, agent=ended) == "exit 1 · result says ✓ · stderr: oops"
     assert sentence(init(), result(), is_over=True, agent=AgentFacts(exit_code=0)) == "succeeded in 5.2 s"
     failed = (init(), result("No login", is_error=True))
     assert sentence(*failed, is_over=True, agent=ended) == "failed: No login · exit 1"

@@ -118,7 +118,7 @@ TABLE = [
     ),
     *of(
         "jest",
-        ("failed", "Tests:       4 failed, 1866 passed, 1870 total", *(RED, "4 failed, 1866 passed", 1)),
+        ("failed", "Tests:       4 failed, 1866 passed, 1870 total", *(RED, "4 failed, 1,866 passed", 1)),
         (
             "passed",
             "Test Suites: 2 passed, 2 total\nTests:       1 skipped, 7 passed, 8 total",

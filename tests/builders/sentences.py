@@ -26,6 +26,7 @@ def sentence(
 ) -> SafeText:
     """Return the status `after_ms` milliseconds after all lines arrived at NOW; None: unknown time."""
     read = session(*lines, seen_ms=NOW, is_over=is_over)
+    read.exit_code = agent.exit_code
     return status(read, None if after_ms is None else NOW + after_ms, agent, width)
 
 

@@ -94,13 +94,26 @@ def test_a_failed_run_is_known_when_opened_again(home: Path) -> None:
     assert done.returncode == 1
     assert b"out of luck" in done.stderr
     assert state("failed", "unfinished")
-    # That the agent failed after its result said success is printed by `run` and after it.
+    # An agent that failed after its result said success has failed, for `run` and after it.
     shutil.rmtree(home / "sessions")
     agent = command(PLAIN, "--exit", "4", "--stderr", "out of luck")
     done = watch("run", "-p", "--", *agent)
-    assert b"the result says success, but the agent ended with exit 4" in done.stderr
+    assert "the run failed, exit 4 · result says ✓: out of luck".encode() in done.stderr
     opened = ran("-p", saved(home))
-    assert (opened.returncode, opened.stderr) == (0, done.stderr)
+    assert (opened.returncode, opened.stderr) == (1, done.stderr)
+    [found] = map(json.loads, ran("sessions", "--json", "--all").stdout.splitlines())
+    assert (found["state"], found["now"], found["exit_code"]) == ("failed", "exit 4 · result says ✓", 4)
+    summary = json.loads(ran("-p", "--output-format", "summary", saved(home)).stdout)
+    assert (summary["outcome"], summary["exit_code"]) == ("failed", 4)
+    assert summary["result_outcome"] == "succeeded"
+    said = "exit 4 · result says ✓"
+    for to, expected in (("html", f'<strong class="outcome failed">✗ {said}'), ("markdown", said)):
+        assert ran("export", saved(home), "--to", to, "-o", home / to).returncode == 0
+        assert expected in (home / to).read_text()
+    row = ran("sessions", "--all").stdout.decode()
+    assert "✗" in row
+    assert said in row
+    assert "ended with exit 4" in ran("show", "--why", saved(home)).stdout.decode()
 
 
 @pytest.mark.system

@@ -75,6 +75,8 @@ def test_the_summary_is_complete(recording: Saver) -> None:
         "permission_mode": "default",
         "api_key_source": "login",
         "outcome": "succeeded",
+        "exit_code": None,
+        "result_outcome": "succeeded",
         "prompt": "Read README.md and summarise it",
         "text": "I'll read it.Done.",
         "result": "I'll read it.Done.",

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from agentwatch.text.amounts import byte_size, dollars, plural, short_count
+from agentwatch.text.amounts import byte_size, dollars, line_counts, plain_markdown, plural, short_count
 from agentwatch.text.durations import (
     age_words,
     duration_words,
@@ -30,6 +30,31 @@ def epoch_ms(*parts: int) -> int:
 
 
 NOW = epoch_ms(2026, 11, 20, 14, 3, 7)
+
+
+def test_large_counts_have_commas() -> None:
+    """A count of four digits or more has commas, alone and of lines that an edit changed."""
+    assert plural(8456, "call") == "8,456 calls"
+    assert line_counts(8456, 1000) == "+8,456 -1,000"
+
+
+def test_markdown_becomes_one_plain_line() -> None:
+    """A line of Markdown has no markup; signs in code, in names and in sums are kept. A long line is cut."""
+    for line, words in (
+        ("## **Done**: `a_b` is in [the docs](x.md)", "Done: a_b is in the docs"),
+        ("- **Fixed `x_y` and _more words_ here**", "Fixed x_y and more words here"),
+        ("> quote *it* ~~now~~", "quote it now"),
+        ("| a | **b** |", "a | b"),
+        ("2. Should I *push*?", "2. Should I push?"),
+        ("`**` and `**kw`: 2 ** 3 * 4, __init__ and a*b*c", "** and **kw: 2 ** 3 * 4, __init__ and a*b*c"),
+        ("\0`a`\0`b", "a `b"),
+        *((line, "") for line in ("```python", "---", "", " ** ")),
+    ):
+        with case(line):
+            assert plain_markdown(line).strip() == words
+    for line in ("`" * 10**6, "**a" * 10**6, "[a](" * 10**6, "_ " * 10**6, "# > " * 10**6):
+        with case(line[:10]):
+            assert len(plain_markdown(line)) <= 500
 
 
 def test_amounts_and_times() -> None:

@@ -15,9 +15,12 @@ from agentwatch.text.safe import (
     exact_line,
     exact_text,
     fitting,
+    page_line,
+    page_text,
     safe_line,
     safe_text,
     signs_in,
+    title_line,
 )
 from tests.builders.lines import ANY_TEXT, PROPERTY
 from tests.builders.payloads import MARKED
@@ -73,6 +76,27 @@ SIGNS: list[tuple[str, str]] = [
     ("\xa0\u3000", "\xa0\u3000"),
     ("[/x] [@click=app.quit]", "[/x] [@click=app.quit]"),
 ]
+
+
+def test_a_browser_gets_joined_emoji() -> None:
+    """Only for a browser the joiner between emoji stays, however often the text is made safe; elsewhere it
+    is shown, and nothing else is let through."""
+    for text, shown in (
+        ("👨\u200d👩\u200d👧 x", "👨\u200d👩\u200d👧 x"),
+        ("👩🏽\u200d🔬 ❤\ufe0f\u200d🔥", "👩\u200d🔬 ❤\u200d🔥"),
+        ("\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"),
+        ("a\u200db 👩\u200d \u200d👩", "a<U+200D>b 👩<U+200D> <U+200D>👩"),
+        ("👩\u200d\x1b[31m\u202e", "👩<U+200D>␛[31m<U+202E>"),
+    ):
+        with case(ascii(text)):
+            assert page_text(text) == page_line(text) == page_text(page_text(text)) == shown
+    assert page_line("a\nb") == "a␊b"
+
+
+def test_a_title_is_one_line() -> None:
+    """Its line ends and the blanks around them are one blank; what could act on a terminal is shown."""
+    assert title_line("Mend the mill.\r\n\n\t All of it.\n") == "Mend the mill. All of it."
+    assert title_line("a  b\x1b[31m") == "a  b␛[31m"
 
 
 def test_acting_characters_become_visible_signs() -> None:

@@ -262,7 +262,7 @@ def _read_facts(result: Fields) -> Facts:
         return NO_FACTS
     if total is None or (first <= 1 and count >= total - 1):
         return Facts(note=plural(count if total is None else total, "line"))
-    return Facts(note=f"lines {first}-{first + count - 1} of {total}")
+    return Facts(note=f"lines {first:,}-{first + count - 1:,} of {total:,}")
 
 
 def _edit_facts(result: Fields) -> Facts:

@@ -214,7 +214,7 @@ def _item(item: Fields) -> Iterator[Block]:
                 yield ErrorBlock(error)
         case "ImageGeneration" | "image_generation_end" | "image_generation_call":
             if data := text(rest, "result"):
-                rest["result"] = f"{decoded_size(data)} bytes"
+                rest["result"] = f"{decoded_size(data):,} bytes"
             yield from fields_block("result", rest)
         case _:
             yield from fields_block("result", rest)

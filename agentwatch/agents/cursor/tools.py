@@ -43,7 +43,7 @@ def _read_facts(success: Fields) -> Facts:
         return NO_FACTS
     if first is None or last is None or (first <= 1 and last >= total - 1):
         return Facts(note=plural(total, "line"))
-    return Facts(note=f"lines {first}-{last} of {total}")
+    return Facts(note=f"lines {first:,}-{last:,} of {total:,}")
 
 
 def _edit_facts(success: Fields) -> Facts:

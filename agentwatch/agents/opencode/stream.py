@@ -105,7 +105,7 @@ def _read_facts(state: Fields) -> Facts:
         return NO_FACTS
     if first is None or last is None or (first <= 1 and last >= total):
         return Facts(note=plural(total, "line"))
-    return Facts(note=f"lines {first}-{last} of {total}")
+    return Facts(note=f"lines {first:,}-{last:,} of {total:,}")
 
 
 def _counts(state: Fields) -> Facts:

@@ -133,10 +133,10 @@ def _fold_words(group: Sequence[StepLine | Gap]) -> str:
     """Return what is folded: `- 5 calls only in A, #1 to #5, 2 failed`."""
     steps = [step for step in group if isinstance(step, StepLine)]
     first, last = steps[0], steps[-1]
-    words = [f"{first.sign} {len(steps)} calls {first.word}, {first.a or first.b} to {last.a or last.b}"]
+    words = [f"{first.sign} {len(steps):,} calls {first.word}, {first.a or first.b} to {last.a or last.b}"]
     for outcome in (Outcome.FAILED, Outcome.REJECTED):
         count = sum(outcome in step.outcomes for step in steps)
-        words += [f"{count} {outcome}"] if count else []
+        words += [f"{count:,} {outcome}"] if count else []
     return ", ".join(words)
 
 

@@ -21,7 +21,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.rules import BAD_OUTCOMES
 from agentwatch.session.session import Session
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line, title_line
 
 _VERSION = 3
 _TITLE_COLUMNS = 100
@@ -81,7 +81,7 @@ def _exit_code(session: Session) -> str | None:
 
 def _title(session: Session, name: str) -> SafeText:
     run = session.run
-    return cut(safe_line((run.title or run.prompt or name)[:_MOST_PROMPT].strip()), _TITLE_COLUMNS)
+    return cut(title_line((run.title or run.prompt or name)[:_MOST_PROMPT]), _TITLE_COLUMNS)
 
 
 _PIECE = 1 << 20

@@ -629,6 +629,8 @@ class _Document:
         return known(
             recording=self._exported.name,
             outcome=session.outcome,
+            exit_code=session.exit_code,
+            result_outcome=session.result_outcome if session.exit_code else None,
             runs=len(session.runs),
             turns=session.turns,
             duration_ms=session.duration_ms,

@@ -163,6 +163,7 @@ def exported(
     shown = progress if wanted.is_raw else None
     if not wanted.is_raw:
         copy = redacted(reader, progress, wanted.masks)
+        copy.reader.exit_code = reader.exit_code
         reader, report = copy.reader, copy.report
         by_name = {each: copy.offset_of(offset) for each, offset in by_name.items()}
     feed = Feed(reader, agent)

@@ -29,7 +29,7 @@ from agentwatch.session.session import calls_by_outcome
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import about_dollars, plural
 from agentwatch.text.durations import UNKNOWN, duration_words
-from agentwatch.text.safe import SafeText, exact_text, safe_line, safe_text
+from agentwatch.text.safe import SafeText, exact_text, page_line, page_text
 from agentwatch.text.signs import SIGNS
 from agentwatch.text.times import date_and_time
 
@@ -74,7 +74,7 @@ def escaped(text: str) -> str:
         >>> escaped("ask @ada about a<b>|c")
         'ask @&#8203;ada about a&#60;b&#62;&#124;c'
     """
-    return _REFERENCE.sub(rf"\g<0>{_BREAK}", safe_line(text)).translate(_MARKUP)
+    return _REFERENCE.sub(rf"\g<0>{_BREAK}", page_line(text)).translate(_MARKUP)
 
 
 def harmless(text: SafeText) -> str:
@@ -163,7 +163,7 @@ class Pieces(NamedTuple):
         return f"*… {plural(self.left_out, 'line')} left out …*"
 
 
-def pieces(text: str, bounds: Bounds, make: Callable[[str], SafeText] = safe_text) -> Pieces:
+def pieces(text: str, bounds: Bounds, make: Callable[[str], SafeText] = page_text) -> Pieces:
     """Return the lines at the beginning and at the end of a text, each made safe by a function."""
     lines = text.strip("\n").split("\n")
     left_out = len(lines) - bounds.head - bounds.tail
@@ -272,7 +272,7 @@ def _not_fine(exported: Exported) -> Iterator[str]:
         if count <= _MOST_LISTED:
             yield f"- {_number_words(call.number)} {escaped(action(call))}"
     if count > _MOST_LISTED:
-        yield f"- … and {count - _MOST_LISTED} more"
+        yield f"- … and {count - _MOST_LISTED:,} more"
 
 
 def _number_words(number: int) -> str:
@@ -284,7 +284,7 @@ def _facts(exported: Exported) -> Iterator[tuple[str, str]]:
     yield "session", " · ".join(filter(None, (run.title, run.session_id or exported.name)))
     yield "agent", " · ".join(filter(None, (session.agent_name or session.format, run.model)))
     if run.outcome is not Outcome.RUNNING:
-        yield "outcome", str(session.outcome)
+        yield "outcome", session.outcome_words
     elif session.outcome is not None:
         yield "outcome", f"{session.outcome} at this moment"
     yield "duration", UNKNOWN if session.duration_ms is None else duration_words(session.duration_ms)

@@ -99,7 +99,7 @@ class Report:
 
 
 def _kinds(counts: Counter[str]) -> str:
-    shown = [f"{number} {kind}" for kind, number in counts.most_common(_MOST_KINDS)]
+    shown = [f"{number:,} {kind}" for kind, number in counts.most_common(_MOST_KINDS)]
     more = len(counts) - len(shown)
     return ", ".join([*shown, f"{more} more kinds"] if more else shown)
 

@@ -12,18 +12,17 @@ import socket
 import time
 from collections.abc import Callable
 
-from agentwatch.agents.description_files import folder_in, json_object, text_in, time_in
-from agentwatch.agents.session_entry import OWN, Metadata, SessionEntry
+from agentwatch.agents.session_entry import OWN, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.base.clock import now_ms
 from agentwatch.base.credentials import credentials
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.digest.digest import Turn
 from agentwatch.catalog.local_session import LocalSession, row_of
+from agentwatch.catalog.places import recorded_metadata
 from agentwatch.catalog.reports import said_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
-from agentwatch.recording.write_lock import MOST_BYTES
 from agentwatch.remote.card import FROM_ROW, Card, encode
 from agentwatch.remote.chunk import (
     CHUNK_BYTES,
@@ -39,6 +38,7 @@ from agentwatch.remote.login import open_sink
 from agentwatch.remote.publish.publication import Target
 from agentwatch.remote.publish.recorded import Recorded, Unreadable
 from agentwatch.remote.publish.sidecar import Shipped, ShipState
+from agentwatch.session.agent_process import ending_of
 
 _CHUNKS_A_SECOND = 4.0
 """The chunks of a long load. A session may have 200,000 messages: 14 hours of it."""
@@ -206,7 +206,7 @@ class CardWriter:
             ground=row.status.ground,
             since_ms=row.status.since_ms,
             until_ms=row.status.until_ms,
-            outcome="running" if is_live else self._outcome(),
+            outcome="running" if is_live else self._outcome(session.found.metadata.exit_code),
             running=row.open_calls,
             bytes=recorded.size,
             shipped=recorded.offset,
@@ -219,28 +219,21 @@ class CardWriter:
             problem=problem,
         )
 
-    def _outcome(self) -> str:
+    def _outcome(self, exit_code: int | None) -> str:
         digest = self._session.digest
         if digest is None or digest.turn is not Turn.ENDED or digest.outcome is None:
             return "unfinished"
-        return digest.outcome
+        return ending_of(digest.outcome, exit_code).outcome
 
     def _found(self) -> SessionEntry:
         recorded = self._recorded
-        described = json_object(str(recorded.files.process), MOST_BYTES)
-        name = text_in(described.get("name"))
         return SessionEntry(
             OWN,
             recorded.path.stem,
             recorded.path,
             recorded.size,
             recorded.changed_ns,
-            metadata=Metadata(
-                title=name,
-                is_users_title=bool(name),
-                cwd=folder_in(described.get("cwd")),
-                began_ms=time_in(described.get("started_ms")),
-            ),
+            metadata=recorded_metadata(str(recorded.files.process)),
         )
 
 

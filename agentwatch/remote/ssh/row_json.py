@@ -44,7 +44,7 @@ _FIELDS = (
     *(Field(name, str, most, "") for name, most in TEXTS.items()),
     *map(_number, ("calls", "failed", "rejected", "cancelled", "turns", "context_used", "context_size")),
     *map(_number, ("input_tokens", "cached_tokens", "output_tokens")),
-    *map(_number, ("lines_added", "lines_removed", "began_ms", "seen_ms", "duration_ms")),
+    *map(_number, ("lines_added", "lines_removed", "began_ms", "seen_ms", "duration_ms", "exit_code")),
     *(_number(name, 0) for name in ("open_calls", "size", "subagents", "working_subagents")),
     *(Field(name, bool, empty=True) for name in ("can_open", "is_read")),
     *(Field(name, bool, empty=False) for name in ("is_one_liner", "is_archived", "is_own")),

@@ -227,7 +227,7 @@ class _Limited:
 def _amount_words(amount: Amount, value: float) -> str:
     shape: dict[Amount, Callable[[float], str]] = {
         Amount.CALLS: lambda value: plural(int(value), "call"),
-        Amount.FAILED: lambda value: f"{value:.0f} failed",
+        Amount.FAILED: lambda value: f"{value:,.0f} failed",
         Amount.REJECTED: lambda value: f"{value:.0f} rejected",
         Amount.CALL: lambda value: f"longest {duration_words(value)}",
         Amount.IDLE: lambda value: f"longest {duration_words(value)}",
@@ -439,7 +439,7 @@ def _unknown_words(unknown: Counter[str], calls: int) -> SafeText:
         return SafeText("no calls")
     names = " and ".join(name for name, _ in unknown.most_common()) or "a field"
     verb = "are" if len(unknown) > 1 else "is"
-    return SafeText(f"{names} {verb} unknown in {'the only call' if calls == 1 else f'all {calls} calls'}")
+    return SafeText(f"{names} {verb} unknown in {'the only call' if calls == 1 else f'all {calls:,} calls'}")
 
 
 def required(rule: Require, feed: Feed) -> Judgement:

@@ -271,7 +271,7 @@ def read_rules(path: Path) -> list[Rule]:
             mistakes.append(f"{path}: {error.reason}")
     if mistakes:
         left = len(mistakes) - _MOST_MISTAKES
-        rest = [f"{path}: {left} more mistakes"] if left > 0 else []
+        rest = [f"{path}: {left:,} more mistakes"] if left > 0 else []
         raise Fault(mistakes[0], USAGE, [*mistakes[1:_MOST_MISTAKES], *rest])
     if not rules:
         raise _fault(path, "it has no rule; forbid, [require] and [limit] hold rules")

@@ -177,7 +177,7 @@ def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
         lines += [_command(severity, each, _message(one, each)) for one, each in broken]
         yield from lines[:_MOST_OF_A_KIND]
         if (more := len(lines) - _MOST_OF_A_KIND) > 0:
-            yield f"and {more} more {severity}{'' if more == 1 else 's'}"
+            yield f"and {more:,} more {severity}{'' if more == 1 else 's'}"
 
 
 def _message(checked: Checked, judgement: Judgement) -> str:

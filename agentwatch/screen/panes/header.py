@@ -148,7 +148,7 @@ class HeaderLine(Static):
         pausing = None if self._source is None else self._source.pausing
         is_paused = pausing is not None and bool(pausing.rule)
         is_preview = is_preview or not is_read
-        named = "? unknown format" if outcome is None else f"{SIGNS[outcome]} {outcome}"
+        named = "? unknown format" if outcome is None else f"{SIGNS[outcome]} {session.outcome_words}"
         named = "‖ paused" if is_paused else named if is_read else "… reading"
         state = SafeText(f" {named}{_run_clock(session, now_ms) if is_read else ''} ")
         if wait is not None and not is_paused:
@@ -213,8 +213,8 @@ def _fitting_counts(session: Session, room: int, asking: int = 0) -> list[Count]
     total, *_ = count_words(by_outcome)
     by_outcome[Outcome.RUNNING] = by_outcome.get(Outcome.RUNNING, 0) - asking
     odd = [(n, SIGNS[each], each) for each, n in by_outcome.items() if n and each is not Outcome.SUCCEEDED]
-    whole = [Count(SafeText(f"{number} {outcome}"), outcome) for number, _, outcome in odd]
-    short = [Count(SafeText(f"{number} {sign}"), outcome) for number, sign, outcome in odd]
+    whole = [Count(SafeText(f"{number:,} {outcome}"), outcome) for number, _, outcome in odd]
+    short = [Count(SafeText(f"{number:,} {sign}"), outcome) for number, sign, outcome in odd]
     if asking:
         whole.insert(0, Count(SafeText(f"{asking} asks"), Outcome.RUNNING, asks=True))
         short.insert(0, Count(SafeText(f"{asking} {ASKS_SIGN}"), Outcome.RUNNING, asks=True))
@@ -521,5 +521,5 @@ def view_words(source: Source, moment: Moment, survivors: Sequence[Survivor], *,
     if held := feed.held_lines:
         words.append(f"{plural(held, 'line')} of no known agent yet")
     if below:
-        words.append(f"{below} new below ▾")
+        words.append(f"{below:,} new below ▾")
     return SafeText(" · ".join(words))

@@ -18,6 +18,7 @@ from agentwatch.session.limits import WAITS_FOR_LIMIT
 from agentwatch.session.session import Session
 from agentwatch.text.paths import last_name
 from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.signs import SIGNS
 
 _COLUMNS = 80
 _BELL = "\x07"
@@ -35,6 +36,7 @@ _NOTES = {
 """By TERM_PROGRAM or TERM, for terminals known to support one."""
 _MULTIPLEXERS = ("tmux", "screen")
 """They do not forward notifications, and may inherit TERM_PROGRAM from the outer terminal."""
+_OUTCOMES = {sign: outcome for outcome, sign in SIGNS.items()}
 
 
 class Signals:
@@ -87,6 +89,8 @@ class Attention:
         self._ended_turns = 0
         self._asked = 0
         self._was_quiet = False
+        self._is_denied = False
+        """Whether the exit code contradicts the result."""
         self.is_watching = False
         """Whether the recording was still growing, and its history has been read."""
 
@@ -96,6 +100,7 @@ class Attention:
         the agent."""
         session = self._feed.session
         ended, is_over = ended_turns(session), session.outcome is not Outcome.RUNNING
+        is_denied = session.outcome is not session.result_outcome
         asked, is_asking = session.questions.count, session.questions.oldest is not None
         if ended > self._ended_turns and not self._is_past and self._is_new(session):
             self._alert(words if is_over else SafeText(_earlier_outcome(session)))
@@ -103,11 +108,14 @@ class Attention:
             self._alert(words)
         elif self.is_watching and is_quiet and not self._was_quiet and not is_over:
             self._alert(words, is_quiet=True)
+        elif self.is_watching and is_denied and not self._is_denied:
+            self._alert(words)  # the exit code came after the result
         self._ended_turns, self._asked, self._was_quiet = ended, asked, is_quiet
+        self._is_denied = is_denied
         self.is_watching = not self._is_past and self._feed.offset >= self._history
         if session.runs and (self._feed.is_over or not self._is_past):  # half a recording seems to run
             is_silent = is_quiet and not is_over
-            state = "asks" if is_asking else "quiet" if is_silent else session.run.outcome
+            state = "asks" if is_asking else "quiet" if is_silent else session.outcome_words
             state = "limited" if words.startswith(WAITS_FOR_LIMIT) else state
             state = "paused" if is_paused else state
             name = _project(session)
@@ -160,9 +168,9 @@ def _sendable(text: str) -> str:
     """Return text that cannot end or split a control sequence, in the encoding of Textual's driver.
 
     Terminals that parse bytes treat 0x9C as the end of a sequence. Characters whose UTF-8 form contains this
-    byte, such as ✓, are replaced by `?`.
+    byte are replaced: ✓ by `succeeded`, ✗ by `failed`, others by `?`.
     """
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     shown = cut(safe_line(text[: 2 * _COLUMNS].replace(";", ",")), _COLUMNS)
-    safe = "".join("?" if b"\x9c" in char.encode() else char for char in shown)
+    safe = "".join(_OUTCOMES.get(char, "?") if b"\x9c" in char.encode() else char for char in shown)
     return safe.encode(encoding, "replace").decode(encoding)

@@ -243,7 +243,7 @@ class LineView(ScrollView, can_focus=True):
         new = 0 if self.following else max(self._count - self.count_when_unfollowed, 0)
         if new != self.below:
             self.below = new
-            self.border_subtitle = Content(f"{new} new below ▾" if new else "")
+            self.border_subtitle = Content(f"{new:,} new below ▾" if new else "")
 
 
 class PopupLines(LineView):

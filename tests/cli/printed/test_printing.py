@@ -87,7 +87,7 @@ def test_a_reader_that_has_gone_hides_no_exit_code(home: Path, output_format: st
     )
     os.close(writing)
     assert run.returncode == 7
-    assert run.stderr == b"agentwatch: the result says success, but the agent ended with exit 7\n"
+    assert run.stderr == "agentwatch: the run failed, exit 7 · result says ✓\n".encode()
     (described,) = (home / "sessions").glob("*.json")
     assert json.loads(described.read_bytes())["exit_code"] == 7
 

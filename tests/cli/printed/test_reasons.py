@@ -104,7 +104,7 @@ def test_an_agent_without_a_result_is_reported(recording: Saver) -> None:
         f"agentwatch: the stream ended without a result, exit 1: ⚠ Workspace Trust Required: {UNTRUSTED}",
     ]
     for code, said in (
-        (3, b"agentwatch: the result says success, but the agent ended with exit 3\n"),
+        (3, "agentwatch: the run failed, exit 3 · result says ✓\n".encode()),
         (0, b""),
     ):
         done = watch("run", "-p", "--", *command(PLAIN, "--exit", str(code)))

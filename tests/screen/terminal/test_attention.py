@@ -92,6 +92,11 @@ def test_the_end_of_a_run_rings_once(tmp_path: Path) -> None:
     (tmp_path / "session.ndjson").write_bytes(b"")
     assert watched.update() == "\x07"
     assert watched.feed.is_over
+    # An exit code that contradicts the result comes later, and rings once more.
+    watched = Watched(tmp_path)
+    assert watched.grow(init(), SUCCEEDED) == "\x07"
+    watched.feed.session.exit_code = 3
+    assert (watched.update(), watched.update()) == ("\x07", "")
     # The bell rings when the session falls quiet, and again only after it was active in between.
     watched = Watched(tmp_path, init())
     assert watched.update(is_quiet=True) == "\x07"

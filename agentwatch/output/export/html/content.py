@@ -43,7 +43,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
-from agentwatch.text.safe import exact_line, exact_text, safe_line, safe_text
+from agentwatch.text.safe import exact_line, exact_text, page_line, page_text
 from agentwatch.text.signs import MINUS, PLAN_SIGNS, SIGNS
 from agentwatch.text.times import time_of_day
 
@@ -146,7 +146,7 @@ def escaped(text: str) -> str:
         >>> escaped('<b a="1">')
         '&lt;b a=&quot;1&quot;&gt;'
     """
-    return safe_text(text).translate(_ESCAPES)
+    return page_text(text).translate(_ESCAPES)
 
 
 def element(tag: str, detail: str, *children: Node) -> Node:
@@ -157,7 +157,7 @@ def element(tag: str, detail: str, *children: Node) -> Node:
 
 def link(address: str, *children: Node) -> Node:
     """Return a link. An address that is not of the web becomes text after the children."""
-    shown = safe_line(address.strip())
+    shown = page_line(address.strip())
     if _ADDRESS.match(shown) is None:
         return element("span", "", *children, *([element("span", "address", f" ({shown})")] if shown else []))
     if "".join(texts(children)).strip() == shown:
@@ -177,7 +177,7 @@ def markup(nodes: Iterable[Node]) -> str:
     """Return nodes as HTML.
 
     Example:
-        >>> markup([element("p", "note", safe_text("1 < 2"))])
+        >>> markup([element("p", "note", page_text("1 < 2"))])
         '<p class="note">1 &lt; 2</p>'
     """
     return "".join(_pieces(nodes))
@@ -244,7 +244,7 @@ def markdown_nodes(source: str) -> list[Node]:
         >>> markdown_nodes("**now**")
         [['p', '', ['strong', '', 'now']]]
     """
-    return _nodes(_parser().parse(safe_text(source)))
+    return _nodes(_parser().parse(page_text(source)))
 
 
 def _nodes(tokens: Iterable[Token]) -> list[Node]:
@@ -293,19 +293,19 @@ def _single(token: Token) -> Node:
     match token.type:
         case "fence" | "code_block":
             family = family_named(token.info.strip().partition(" ")[0])
-            return element("pre", coloured("code", family), safe_text(token.content.rstrip("\n")))
+            return element("pre", coloured("code", family), page_text(token.content.rstrip("\n")))
         case "code_inline":
-            return element("code", "", safe_line(token.content))
+            return element("code", "", page_line(token.content))
         case "hr":
             return element("hr", "")
         case "hardbreak":
             return element("br", "")
         case "softbreak":
-            return safe_text("\n")
+            return page_text("\n")
         case "image":
-            address = safe_line(str(token.attrs.get("src", "")))
-            return element("span", "image", f"image: {safe_line(token.content)} ({address})")
-    return safe_text(token.content)
+            address = page_line(str(token.attrs.get("src", "")))
+            return element("span", "image", f"image: {page_line(token.content)} ({address})")
+    return page_text(token.content)
 
 
 # Output of commands. Colours become classes; other escape sequences stay visible.
@@ -409,9 +409,9 @@ def prose(source: str, most: int = MOST) -> list[Node]:
     head, left_out, tail = kept(source, most)
     nodes = markdown_nodes(head[:_MOST_MARKDOWN])
     if rest := head[_MOST_MARKDOWN:]:
-        nodes.append(element("pre", "plain", safe_text(rest)))
+        nodes.append(element("pre", "plain", page_text(rest)))
     if left_out:
-        nodes += [_cut_words(left_out), element("pre", "plain", safe_text(tail))]
+        nodes += [_cut_words(left_out), element("pre", "plain", page_text(tail))]
     return nodes
 
 
@@ -507,7 +507,7 @@ def _diff(lines: Sequence[DiffLine], left_out: int, path: str | None) -> list[No
         lead = {"+": "+ ", "-": "− ", " ": "  "}.get(sign, "")
         shown = "\n".join(f"{lead}{line.text}" for line in same)
         gutter = [element("pre", "numbers", numbers)] if width and name not in {"hunk", "file"} else []
-        parts.append(element("div", name, *gutter, element("pre", "", safe_text(shown))))
+        parts.append(element("div", name, *gutter, element("pre", "", page_text(shown))))
     nodes = [element("div", coloured("diff", family_of_file(path)), *parts)]
     if left_out:
         nodes.append(element("p", "cut", f"… {left_out:,} more lines left out"))
@@ -666,7 +666,7 @@ class CallBody:
         is_unsaid = call.kind is ToolKind.EXECUTE and call.ended is not None and call.exit_code is None
         if is_unsaid and not self._feed.session.traits.has_exit_codes:
             words.append("exit code: not reported by this agent")
-        return safe_text(" · ".join(words))
+        return page_text(" · ".join(words))
 
     def _outcome(self) -> str:
         call = self._call
@@ -676,7 +676,7 @@ class CallBody:
         elif call.outcome is Outcome.SUCCEEDED and (size := change_size(call, MINUS)):
             words += f" · {size.replace('-', '−')}"
         if call.note and call.outcome is not Outcome.FAILED:
-            words += f" · {safe_line(call.note)}"
+            words += f" · {page_line(call.note)}"
         return words
 
 

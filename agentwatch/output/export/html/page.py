@@ -41,7 +41,7 @@ from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import about_dollars
 from agentwatch.text.durations import duration_words
 from agentwatch.text.paths import last_name
-from agentwatch.text.safe import SafeText, cut, safe_line, safe_text
+from agentwatch.text.safe import SafeText, cut, page_line, page_text
 from agentwatch.text.signs import SIGNS
 from agentwatch.text.times import time_of_day, time_with_zone, zone_minutes
 
@@ -107,13 +107,13 @@ class Rows:
     def _facts_of(self, call: Call) -> dict[str, Any]:
         feed = self._exported.feed
         found = call_verdict(feed, call)
-        note = shown_note(call) if found is None else safe_line(found.words)
+        note = shown_note(call) if found is None else page_line(found.words)
         facts = {
             "k": "call",
             "n": call.number,
             "o": call.outcome.value,
             "t": shown_tool(call.tool),
-            "p": safe_line(call.phrase)[:200],
+            "p": page_line(call.phrase)[:200],
             "g": shown_target(call),
             "r": note.replace("-", "−") if call.lines_added is not None and found is None else note,
             "v": "" if found is None else -1 if found.is_red else 1 if found.is_green else "",
@@ -150,7 +150,7 @@ class Rows:
 
 
 def _plain(foreign: str) -> list[Node]:
-    return [safe_text(foreign)]
+    return [page_text(foreign)]
 
 
 def call_line(facts: dict[str, Any]) -> list[Node]:
@@ -335,7 +335,7 @@ def _page_title(exported: Exported) -> SafeText:
     prompts = (each.prompt for each in exported.session.runs)
     first = run.title or next(filter(None, prompts), None) or exported.name
     line = next((line for line in first[:4000].splitlines() if line.strip()), exported.name)
-    return cut(safe_line(line.strip()), _TITLE_COLUMNS)
+    return cut(page_line(line.strip()), _TITLE_COLUMNS)
 
 
 def header(exported: Exported) -> str:
@@ -355,15 +355,17 @@ def _facts(exported: Exported) -> Iterator[str]:
     session, run = exported.session, exported.session.run
     outcome = session.outcome or Outcome.UNFINISHED
     took = session.duration_ms
-    words = f"{SIGNS[outcome]} {outcome}" + ("" if took is None else f" {duration_words(took)}")
+    words = f"{SIGNS[outcome]} {session.outcome_words or outcome}" + (
+        "" if took is None else f" {duration_words(took)}"
+    )
     yield f'<strong class="outcome {escaped(outcome)}">{escaped(words)}</strong>'
     agent = session.agent_name or run.format or session.format
     named = " ".join(filter(None, (agent, run.agent_version)))
     folder = last_name(run.cwd or "").strip("/\\")
     project = folder + (f" ⎇ {run.branch}" if run.branch else "")
     for fact in (named, run.model, project.strip(), (run.session_id or "")[:8], exported.name):
-        if fact and safe_line(fact) != _page_title(exported):
-            yield escaped(safe_line(fact))
+        if fact and page_line(fact) != _page_title(exported):
+            yield escaped(page_line(fact))
     if date := time_with_zone(exported.timeline.first_ms):
         yield f"<time>{escaped(date)}</time>"
 
@@ -377,7 +379,7 @@ def _counts(exported: Exported) -> Iterator[str]:
     yield escaped(total)
     for outcome, count in by_outcome.items():
         if outcome is not Outcome.SUCCEEDED:
-            words = f"{SIGNS[outcome]} {count} {outcome}"
+            words = f"{SIGNS[outcome]} {count:,} {outcome}"
             yield f'<span class="{escaped(outcome)}" data-filter="{escaped(outcome)}">{escaped(words)}</span>'
     for figure in figures(exported.session.tokens):
         yield escaped(figure)
@@ -401,7 +403,7 @@ def _part(exported: Exported) -> Iterator[str]:
             until or ("the end" if is_to_end else "a moment")
         )
     if exported.filter_words:
-        yield f"only calls that match “{safe_line(exported.filter_words)}”"
+        yield f"only calls that match “{page_line(exported.filter_words)}”"
 
 
 # Without scripts: a table of the calls and the final answer; the whole transcript if it is short.
@@ -497,7 +499,7 @@ def write(exported: Exported, choices: Choices) -> Iterator[bytes]:
         yield piece.encode()
     yield b"</main>\n"
     first_ms = exported.timeline.first_ms
-    yield _json("meta", {"first": first_ms, "zone": zone_minutes(first_ms), "name": safe_line(exported.name)})
+    yield _json("meta", {"first": first_ms, "zone": zone_minutes(first_ms), "name": page_line(exported.name)})
     yield from _contents(exported, rows, choices)
     yield f"<script>{script()}</script>\n</body>\n</html>\n".encode()
 

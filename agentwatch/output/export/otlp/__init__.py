@@ -74,7 +74,7 @@ class _Sending:
             return Sent("nothing to send: the recording has no run", is_complete=True)
         is_complete = self._accepted == self._total
         count = plural(self._total, "span")
-        sent = count if is_complete else f"{self._accepted} of {count}"
+        sent = count if is_complete else f"{self._accepted:,} of {count}"
         words = f"sent {sent} to {self._backend.endpoint}"
         return Sent(f"{words}: {'; '.join(self._reasons)}" if self._reasons else words, is_complete)
 

@@ -370,14 +370,15 @@ class _Facts:
     def run(self, number: int) -> dict[str, Value | None]:
         run = self._session.runs[number - 1]
         tokens = run.tokens
+        outcome = self._session.outcome if run is self._session.run else run.outcome
         return self._agent(run) | {
             "gen_ai.agent.name": self.agent(run),
             "gen_ai.agent.version": run.agent_version,
             "gen_ai.usage.input_tokens": tokens.input,
             "gen_ai.usage.cache_read.input_tokens": tokens.cached,
             "gen_ai.usage.output_tokens": tokens.output,
-            "error.type": run.outcome.value if run.outcome in _ERRORS else None,
-            "agentwatch.outcome": run.outcome.value,
+            "error.type": str(outcome) if outcome in _ERRORS else None,
+            "agentwatch.outcome": str(outcome),
             "agentwatch.run": number,
             "agentwatch.turns": run.turns,
             "agentwatch.redacted": self._exported.report is not None,

@@ -386,7 +386,7 @@ class CallRenderer:
         call = calls[-1]
         lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
         lead += _branch(call)
-        end = f" ×{len(calls)}" if row.is_fold else ""
+        end = f" ×{len(calls):,}" if row.is_fold else ""
         shown, extra = shown_target(call), len(lead) + len(end)
         result, style, name_width = SafeText(""), "", columns(shown) + extra
         if call.number in self.waits and not row.is_open:
@@ -411,7 +411,7 @@ def _names(row: Row, calls: Sequence[Call], width: int) -> SafeText:
     names = dict.fromkeys((each.target or "").rpartition("/")[2] for each in islice(calls, MOST_SUMMED_UP))
     files = {each.target for each in islice(calls, MOST_SUMMED_UP)}
     noun = "files" if len(files) == len(calls) else "reads"
-    head = f"{'▾' if row.is_open else '▸'} {_branch(calls[-1])}{len(calls)} {noun}: "
+    head = f"{'▾' if row.is_open else '▸'} {_branch(calls[-1])}{len(calls):,} {noun}: "
     return cut(safe_line(head + ", ".join(names)), width)
 
 
@@ -630,7 +630,7 @@ class CallTable(HeadedView):
         failed = set(calls.failures())
         name = f"#{number}"
         if number in failed:
-            name = f"failure {sum(each in failed for each in numbers[: at + 1])} of {len(failed)}{among}"
+            name = f"failure {sum(each in failed for each in numbers[: at + 1]):,} of {len(failed):,}{among}"
         return SafeText(f"{name} · {ranked[number].words}")
 
     def at_end(self) -> bool:

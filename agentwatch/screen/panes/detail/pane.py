@@ -381,6 +381,6 @@ class DetailView(LineView):
 def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
     for words, place in (("started", call.started), ("described", call.described), ("ended", call.ended)):
         if place:
-            heading = f"{words} · byte {place.offset} · {place.length} bytes"
+            heading = f"{words} · byte {place.offset:,} · {place.length:,} bytes"
             yield Section([SafeText(heading)], "heading")
             yield from made.raw(feed.line_at(raw_piece(place)), place)

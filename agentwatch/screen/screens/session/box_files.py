@@ -237,7 +237,7 @@ def _cells(actions: SafeText, lines: str, time: str, width: int, *, is_marked: b
 
 def file_actions(file: TouchedFile) -> SafeText:
     words = (
-        f"{file_action} ×{count}" if count > 1 else str(file_action)
+        f"{file_action} ×{count:,}" if count > 1 else str(file_action)
         for file_action in FileAction
         if (count := file.file_actions[file_action])
     )

@@ -66,9 +66,11 @@ def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[.
     if len(results) == 1:
         report(results[0][0], is_failed=bool(problems))
     elif problems:
-        report(SafeText(f"{len(problems)} of {len(results)} not exported: {problems[-1]}"), is_failed=True)
+        report(
+            SafeText(f"{len(problems):,} of {len(results):,} not exported: {problems[-1]}"), is_failed=True
+        )
     else:
-        report(SafeText(f"exported {len(results)} sessions as {name}"), is_failed=False)
+        report(SafeText(f"exported {len(results):,} sessions as {name}"), is_failed=False)
 
 
 def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:

@@ -23,7 +23,7 @@ from agentwatch.session.actions import shown_target
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Kind
-from agentwatch.text.amounts import plural
+from agentwatch.text.amounts import line_counts, plain_markdown, plural
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
 from agentwatch.text.signs import MINUS, SIGNS
 
@@ -77,7 +77,7 @@ class FinishSummary(Static):
         self._lines = [
             ("failed", [*_open_failures(feed, ranked)]),
             ("changed", _changed_files(touched)),
-            ("result", [_result(feed.session)]),
+            ("result", [*_result(feed.session)]),
         ]
         self._draw()
 
@@ -122,7 +122,7 @@ def _open_failures(feed: Feed, ranked: list[RankedFailure]) -> Iterator[tuple[Sa
         failed = f"{plural(len(ranked), 'failure')}, none still open" if ranked else "nothing failed"
         yield SafeText(f"{SIGNS[Outcome.SUCCEEDED]} {failed}"), "$text-success"
     elif len(left) > 1:
-        yield SafeText(f"{len(left)} open"), "bold $text-error"
+        yield SafeText(f"{len(left):,} open"), "bold $text-error"
     for each in left[:_MOST_NAMED]:
         call = feed.session.calls[each.number - 1]
         found = call_verdict(feed, call) if each.rank is Rank.RED else None
@@ -138,17 +138,23 @@ def _changed_files(touched: TouchedFiles) -> list[tuple[SafeText, str]]:
         return [(SafeText("no file was changed"), "")]
     added = sum(file.lines_added or 0 for file in changed)
     removed = sum(file.lines_removed or 0 for file in changed)
-    lines = f" +{added} {MINUS}{removed}" if added or removed else ""
+    lines = f" {line_counts(added, removed, MINUS)}" if added or removed else ""
     names = [(safe_line(file.shown), "") for file in changed[:_MOST_NAMED]]
     return [(SafeText(f"{plural(len(changed), 'file')}{lines}"), "bold"), *names]
 
 
-def _result(session: Session) -> tuple[SafeText, str]:
-    outcome = session.outcome or Outcome.UNFINISHED
-    words: str = outcome
+def _result(session: Session) -> Iterator[tuple[SafeText, str]]:
+    """Yield the first line of the last answer behind the sign of the outcome, or the outcome in words, which
+    an exit code that contradicts the result has before the answer."""
+    outcome, answer = session.outcome or Outcome.UNFINISHED, ""
+    words = session.outcome_words or outcome
     for entry in islice(reversed(session.transcript), _MOST_ENTRIES):
         if entry.kind is Kind.ANSWER and entry.parent is None:
-            lines = (line.strip("#*_> \t") for line in entry.content.part(0, _MOST_ANSWER).split("\n"))
-            words = next(filter(None, lines), words)
+            lines = map(plain_markdown, entry.content.part(0, _MOST_ANSWER).split("\n"))
+            answer = next(filter(None, lines), "")
             break
-    return safe_line(f"{SIGNS[outcome]} {words}"), COLOURS[outcome] if words == outcome else ""
+    if not answer or session.outcome is not session.result_outcome:
+        yield safe_line(f"{SIGNS[outcome]} {words}"), COLOURS[outcome]
+    if answer:
+        sign = f"{SIGNS[outcome]} " if session.outcome is session.result_outcome else ""
+        yield safe_line(f"{sign}{answer}"), ""

@@ -216,7 +216,7 @@ class Palette(InputBox[SystemCommand | None]):
         found = [each for each in self._commands if all(word in each.title.casefold() for word in words)]
         found.sort(key=lambda each: not each.title.casefold().startswith(tuple(words[:1])))
         self._list.show(found)
-        self._box.border_subtitle = Content(f"{len(found)} found" if words else "")
+        self._box.border_subtitle = Content(f"{len(found):,} found" if words else "")
 
     @on(Input.Submitted)
     def action_open(self) -> None:

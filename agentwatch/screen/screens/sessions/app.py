@@ -453,7 +453,7 @@ def _config_of(config: Config, *, rings: bool) -> Config:
 
 def _alert_words(rows: list[Row]) -> str:
     if len(rows) > 1:
-        return f"{len(rows)} sessions need you"
+        return f"{len(rows):,} sessions need you"
     (row,) = rows
     name = ":".join(words for words in (row.host, row.repo or row.title) if words)
     asked = f"asks: {row.status.now}" if row.status.now else "asks"

@@ -254,7 +254,7 @@ class LineContent:
         if line.day_ms is not None and line.day_ms > DAY_MS:
             day = day_words(line.day_ms, now_ms)
         name = cut(SafeText(f"{line.group} {day}".rstrip().upper()), self.width)
-        counts = [f"{line.count}"] if line.count or not line.others else []
+        counts = [f"{line.count:,}"] if line.count or not line.others else []
         counts += [plural(line.others, "other")] if line.others else []
         words = SafeText(f"  {' · '.join(counts)}")
         return [(name, _HEADINGS.get(line.group, "heading")), (words, "muted")]

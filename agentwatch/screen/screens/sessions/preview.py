@@ -47,7 +47,7 @@ from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.sources.stores.lines import Store
 from agentwatch.text.durations import running_clock
-from agentwatch.text.safe import SafeText, columns, cut, exact_text, fitted, safe_line, wrapped
+from agentwatch.text.safe import SafeText, columns, cut, exact_text, fitted, safe_line, title_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 
 _MOST_CALLS = 4
@@ -174,7 +174,7 @@ class PreviewLines:
         if len(rows) > len(spans) == 1:
             spans = [(cut(SafeText(f"{spans[0][0]} {rows[1]}"), self._width), "strong")]
         elif len(rows) > len(spans):
-            spans[-1] = (SafeText(f"… {len(rows) - len(spans) + 1} more lines: enter"), "muted")
+            spans[-1] = (SafeText(f"… {len(rows) - len(spans) + 1:,} more lines: enter"), "muted")
         spans.append((cut(question.way, self._width), "accent"))
         return [*(self._pane.strip_of([each]) for each in spans), Strip.blank(self._width)]
 
@@ -347,7 +347,7 @@ class PreviewPane(LineView, can_focus=False):
             self._session = self._lines = None
             self._strips = []
             self._say("" if row is None else "reading …")
-        title = "Preview" if row is None else f"Preview · {safe_line(row.title) or '…'}"
+        title = "Preview" if row is None else f"Preview · {title_line(row.title) or '…'}"
         if title != self._title:  # the list may have read the session's title only now
             self._title, self.border_title = title, Content(title)
         self._show_subtitle()

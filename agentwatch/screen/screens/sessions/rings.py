@@ -12,7 +12,7 @@ from agentwatch.catalog.row import Row, Rows
 from agentwatch.catalog.session_status import LIVE, Ground
 from agentwatch.recording.alarms import rule_words
 from agentwatch.recording.remembered import Choices
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line, title_line
 
 if TYPE_CHECKING:
     from agentwatch.rules.alarms.watch import Announcement
@@ -211,7 +211,7 @@ class AlarmSigns:
 
 def _alarm_words(hit: RuleHit, row: Row | None) -> SafeText:
     alarm, more = hit.announcement.alarm, hit.announcement.more
-    title = "" if row is None else cut(safe_line(row.title), _TITLE_COLUMNS)
+    title = "" if row is None else cut(title_line(row.title), _TITLE_COLUMNS)
     words = f"{rule_words(alarm.rule)} in {title or safe_line(hit.key[1][:_TITLE_COLUMNS])}"
     words += f": {safe_line(alarm.words)}" if alarm.words else ""
     words += f" … and {more:,} more" if more else ""

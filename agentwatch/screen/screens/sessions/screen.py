@@ -37,7 +37,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.frames import prepare
 from agentwatch.screen.widgets.input_bar import LineInput
 from agentwatch.text.amounts import byte_size, plural
-from agentwatch.text.safe import SafeText, cut, safe_line
+from agentwatch.text.safe import SafeText, cut, safe_line, title_line
 
 _CLOCK_SECONDS = 1.0
 _PROBLEM_SECONDS = 10.0
@@ -271,7 +271,7 @@ class RenameDialog(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="rename"):
             yield Static(Content(SafeText(f"Name of {title_words(self._row)}")))
-            yield LineInput(safe_line(self._row.title[:MOST_NAME]), max_length=MOST_NAME, compact=True)
+            yield LineInput(title_line(self._row.title[:MOST_NAME]), max_length=MOST_NAME, compact=True)
             yield Static(Content("enter: rename · empty: no name · esc: cancel"))
 
     @on(Input.Submitted)
@@ -281,5 +281,5 @@ class RenameDialog(ModalScreen[str | None]):
 
 
 def title_words(row: Row) -> SafeText:
-    title = cut(safe_line(row.title), _TITLE_COLUMNS)
+    title = cut(title_line(row.title), _TITLE_COLUMNS)
     return SafeText(f"“{title}”") if title else safe_line(row.id)

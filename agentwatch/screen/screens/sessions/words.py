@@ -16,12 +16,12 @@ from agentwatch.catalog.session_status import LIVE, Ground
 from agentwatch.recording.acts import receipt_words
 from agentwatch.recording.saved import has_both_directions
 from agentwatch.screen.screens.sessions.tmux import pane_of
-from agentwatch.session.agent_process import NO_FACTS, AgentFacts
+from agentwatch.session.agent_process import NO_FACTS, AgentFacts, is_contradiction
 from agentwatch.session.events import Outcome
 from agentwatch.text import UNKNOWN
-from agentwatch.text.amounts import about_dollars, dollars, short_count
+from agentwatch.text.amounts import about_dollars, dollars, plain_markdown, short_count
 from agentwatch.text.durations import age_words, countdown, in_seven_columns
-from agentwatch.text.safe import SafeText, cut, cut_middle, safe_line, wrapped
+from agentwatch.text.safe import SafeText, cut, cut_middle, safe_line, title_line, wrapped
 from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
 from agentwatch.text.times import coming, day_or_time
 
@@ -114,7 +114,14 @@ def why(row: Row, proofs: Iterable[Proof], now_ms: int, width: int) -> Iterator[
         since = f" for {since}" if status.state in LIVE else f" {since} ago"
     ground = "" if status.state is State.UNKNOWN else f" · {_GROUNDS[status.ground]}"
     yield [(SafeText(f"{words.sign} {state}"), words.style), (SafeText(f"{since}{ground}"), "plain")]
-    yield [(cut(foreign(f"{row.agent or UNKNOWN} {row.address or row.id}  {row.title}"), width), "muted")]
+    yield [
+        (
+            cut(
+                title_line(f"{row.agent or UNKNOWN} {row.address or row.id}  {row.title[:_MOST_TEXT]}"), width
+            ),
+            "muted",
+        )
+    ]
     for weight, group in groupby(proofs, lambda proof: proof.weight):
         yield [(SafeText(""), "plain")]
         yield [(SafeText(_WEIGHTS[weight]), "strong")]
@@ -180,7 +187,9 @@ def activity(row: Row, now_ms: int | None = None) -> SafeText:
         return SafeText(f"“{now}”") if now and state in _QUOTED else now
     if state is State.SUCCEEDED and not now and (said := last_sentence(row.last_text)):
         return SafeText(f"“{said}”")
-    return SafeText(f"{state}: {now}") if now else SafeText(state)
+    if not now or is_contradiction(now):
+        return now or SafeText(state)
+    return SafeText(f"{state}: {now}")
 
 
 def until_words(row: Row) -> SafeText:
@@ -193,8 +202,8 @@ def until_words(row: Row) -> SafeText:
 
 def last_sentence(text: str) -> SafeText:
     """Return the last sentence of an answer; empty if it has no words."""
-    lines = (line for line in reversed(text[-_MOST_TEXT:].splitlines()) if any(map(str.isalnum, line)))
-    return safe_line(_SENTENCES.split(next(lines, "").strip())[-1])
+    lines = map(plain_markdown, reversed(text[-_MOST_TEXT:].splitlines()))
+    return safe_line(_SENTENCES.split(next(filter(None, lines), "").strip())[-1])
 
 
 def is_quote(row: Row) -> bool:
@@ -210,9 +219,10 @@ def title(row: Row) -> SafeText:
     """Return the title of a session; `●` marks one that needs the user and was not looked at since."""
     lead = "└ " if row.parent is not None else ""
     lead += "● " if row.is_marked else ""
+    named = title_line(row.title[:_MOST_TEXT])
     if row.status.state is State.STARTING:
-        return SafeText(lead + (foreign(row.title) or "no line yet"))
-    return SafeText(lead + (foreign(row.title) or ("no prompt yet" if row.is_read else "…")))
+        return SafeText(lead + (named or "no line yet"))
+    return SafeText(lead + (named or ("no prompt yet" if row.is_read else "…")))
 
 
 def way_to_answer(row: Row, key: str) -> SafeText:

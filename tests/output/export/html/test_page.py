@@ -17,7 +17,7 @@ from agentwatch.output.export.exporters import Choices
 from agentwatch.output.export.html import page
 from agentwatch.output.export.html.content import TAGS, texts
 from agentwatch.output.export.html.page import EXPORTER
-from agentwatch.text.safe import safe_text
+from agentwatch.text.safe import page_text
 from tests.builders.captures import Captures
 from tests.builders.exports.opened import RAW, WHOLE, every_recording, opened, written
 from tests.builders.lines import DONE, completed, final, init, result, segment, started, thought, user
@@ -145,7 +145,7 @@ def test_no_text_leaves_its_place(recording: Saver, step: int) -> None:
             assert [element for element, _ in page.raw] == [element for element, _ in harmless.raw]
             assert page.script == harmless.script
             shown = data.decode()
-            assert shown == safe_text(shown)
+            assert shown == page_text(shown)
             for row in page.rows():
                 check_nodes(page.content(row))
 

@@ -1,6 +1,7 @@
 """A finished session begins with what happened, until the user moves."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -51,6 +52,26 @@ async def shown(stage: Stage) -> None:
     await stage.until(
         lambda: happened(stage) and "still reading" not in "".join(happened(stage)), "the lines"
     )
+
+
+@pytest.mark.slow
+async def test_an_exit_code_is_stronger_than_the_result(recording: Saver) -> None:
+    """Header, status line and summary of a session say the worse of result and exit code, in the colour of a
+    failure, with what the other one says; the reason is the agent's stderr."""
+    path = recording(finished())
+    described = {"command": ["agent"], "pid": 1, "started_ms": 1, "exit_code": 3}
+    path.with_suffix(".json").write_text(json.dumps(described))
+    path.with_suffix(".stderr").write_text("out of luck\n")
+    async with opened(path) as stage:
+        await shown(stage)
+        await stage.shows("stderr: out of luck")
+        assert stage.header.startswith(" ✗ exit 3 · result says ✓ ")
+        header = next(each for each in stage.segments() if "exit 3" in each.text)
+        failed = next(each for each in stage.segments() if "still red" in each.text or "✗ #" in each.text)
+        assert header.style
+        assert failed.style
+        assert header.style.color == failed.style.color
+        assert happened(stage)[2] == "result ✗ exit 3 · result says ✓ · Mended the mill"
 
 
 @pytest.mark.system

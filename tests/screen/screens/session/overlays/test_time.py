@@ -144,7 +144,7 @@ async def test_tokens_runs_clocks_and_tools(recording: Saver) -> None:
         rows = app.rows()
         assert rows[-4:] == [
             "Tokens (as reported by the agent)",
-            "1 234 567 inputTokens",
+            "1,234,567 inputTokens",
             "␛[31m odd[b]",
             "None cost",
         ]
