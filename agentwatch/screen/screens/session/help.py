@@ -92,6 +92,7 @@ class Help(ModalScreen[None]):
         first = _FIRST[pane] if pane == "home" else (*_FIRST[pane], *_EVERYWHERE)
         self._has_more = True
         self._view = HelpView([self._row("", [named[name] for name in names.split()]) for names in first])
+        self._view.border_title = Content(f"Keys · {'list' if pane == 'home' else pane}")
         self._view.border_subtitle = Content(f"{key_label(self._keys['help'][0])} all · / find · esc back")
         self._bar = InputBar("Find", "a key or a word", id="help-find")
 
@@ -112,6 +113,7 @@ class Help(ModalScreen[None]):
 
     def _show(self, rows: Sequence[HelpRow]) -> None:
         self._has_more = False
+        self._view.border_title = Content("Keys")
         self._view.border_subtitle = Content("/ find · esc back")
         self._view.show(rows)
 

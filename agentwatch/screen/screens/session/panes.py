@@ -123,7 +123,7 @@ class StderrView(CursorView):
     def _lay_out(self, first: int = 0) -> None:
         """Make the rows from a line on, with the cursor on the same line, or while it is followed at the
         end."""
-        width, chosen = self.scrollable_content_region.width - 1, 0
+        width, chosen, before = self.scrollable_content_region.width - 1, 0, len(self._rows)
         if self._rows:
             chosen = self._rows[min(self.cursor, len(self._rows) - 1)][0]
         del self._rows[bisect_left(self._rows, first, key=itemgetter(0)) :]
@@ -133,6 +133,7 @@ class StderrView(CursorView):
         if self.following:
             self.cursor = max(len(self._rows) - 1, 0)
         elif not first:
+            self.count_when_unfollowed += len(self._rows) - before  # the same lines in other rows
             self.cursor = bisect_left(self._rows, chosen, key=itemgetter(0))
         self.show_lines()
 

@@ -498,7 +498,7 @@ class SessionList(RowView, HeadedView):
         folded = plural(len(self._chosen_rows), "session")
         words = "no session is selected"
         if self._chosen is not None:
-            words = f"{folded} in this line, and the key acts on one: open the line, and select it"
+            words = f"{folded} in this line: open it, and select one"
         self.notify(words, markup=False)
 
     @property

@@ -252,7 +252,7 @@ async def test_keys_are_about_the_selected_or_the_marked_sessions() -> None:
         for key in ("P", "A", "I", "t", "w", "ctrl+r", "y"):
             await app.screen.query("ToastHolder").remove()
             await pilot.press(key)
-            await eventually(pilot, lambda: "3 sessions in this line, and the key" in text(app), key)
+            await eventually(pilot, lambda: "3 sessions in this line: open it" in text(app), key)
         assert len(app.posted) == count
 
 
