@@ -6,6 +6,8 @@ from textual.widgets._toast import Toast
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import at_home
 from tests.builders.screen.app import bundled, opened
+from tests.builders.screen.lines import init
+from tests.conftest import Saver
 
 
 async def test_a_message_ends_with_the_next_key_or_click() -> None:
@@ -36,3 +38,14 @@ async def test_a_warning_that_no_key_asked_for_can_be_read() -> None:
         stage.app._read_until = 0.0
         await stage.press("k")
         await stage.until(lambda: "a rule was hit" not in stage.text, "the end")
+
+
+async def test_a_key_about_a_call_says_that_none_is_selected(recording: Saver) -> None:
+    """In a session without calls, the keys that need one say why they do nothing."""
+    none = "o call is selected"
+    keys = {"e": "no failure", "backspace": f"n{none}", "o": f"N{none}", "y": "nothing to copy"}
+    async with opened(recording(init())) as stage:
+        await stage.press("2")
+        for key, words in keys.items():
+            await stage.press(key)
+            await stage.shows(words)

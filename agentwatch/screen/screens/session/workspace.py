@@ -249,7 +249,9 @@ class Workspace(Vertical):
 
     def action_in_transcript(self) -> None:
         """Go to the selected call's line in the transcript; from the detail pane, to that of its call."""
-        if (call := self.call_in_view()) is not None:
+        if (call := self.call_in_view()) is None:
+            self.notify("no call is selected", markup=False)
+        else:
             self.action_pane("transcript")
             self.panes.transcript.reveal_call(call)
             self.panes.calls.choose_call(call)
