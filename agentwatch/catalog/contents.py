@@ -1,23 +1,41 @@
-"""Searches the contents of sessions in short steps and bounded pieces, the newest sessions first."""
+"""Searches the contents of sessions in short steps and bounded pieces, the newest sessions first.
+
+The bytes of a session are searched at a gigabyte per second. Only a session that may contain the words is
+decoded, and what its calls and texts say is compared.
+"""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import time
-from collections.abc import Generator, Iterator, Sequence
+from array import array
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
+from heapq import heappop, heappush
+from itertools import chain, count
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.fields import parse
-from agentwatch.agents.opening import store_for
-from agentwatch.agents.session_entry import Key
-from agentwatch.base.faults import reading
+from agentwatch.agents.opening import saved_source, store_for
+from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
+from agentwatch.base.faults import Fault, reading
+from agentwatch.catalog.find_query import Part, Query, is_text, part_readers
+from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
 from agentwatch.recording.saved import open_lines
 from agentwatch.recording.store import open_own
+from agentwatch.rules.language.conditions import Condition, Several, Word
+from agentwatch.session.transcript import Kind
+
+if TYPE_CHECKING:
+    from agentwatch.feed.feed import Feed
+    from agentwatch.session.call import Pieces, Place
+    from agentwatch.session.session import Session
 
 _PIECE_BYTES = 1 << 20
 _MOST_LINE_BYTES = 1 << 22
@@ -37,6 +55,7 @@ class Piece(NamedTuple):
 
 
 _LEFT = Piece(0, b"", is_left=True)
+_NOTHING = Piece(0, b"")
 
 
 def pieces(path: Path) -> Generator[Piece]:
@@ -47,9 +66,13 @@ def pieces(path: Path) -> Generator[Piece]:
         yield from _stored(path, path.parent)
         return
     try:
-        if path.suffix != ".json" and os.pread(fd, len(_ZSTANDARD), 0) != _ZSTANDARD:
-            yield from _in_file(fd)
-            return
+        if not os.fspath(path).endswith(".json"):
+            found = _in_file(fd)
+            first = next(found, _NOTHING)
+            if not (first.lines or os.pread(fd, len(_ZSTANDARD), 0)).startswith(_ZSTANDARD):
+                yield first
+                yield from found
+                return
     finally:
         os.close(fd)
     yield from _stored(path, path)
@@ -87,8 +110,7 @@ def _stored(path: Path, file: Path) -> Generator[Piece]:
     os.close(open_own(file))
     store = store_for(path)
     if store is None:
-        yield _LEFT
-        return
+        raise OSError(errno.EINVAL, "it holds no session", str(path))
     offset = 0
     with closing(store):
         while lines := store.new_lines():
@@ -100,20 +122,15 @@ def _stored(path: Path, file: Path) -> Generator[Piece]:
                 return
 
 
-_MOST_WORDS = 16
-_MOST_WORD = 100
-"""In characters; of a longer word, only this beginning is searched for."""
 _LEAST_RUN = 3
 """From this length on, a run of plain characters is searched for instead of a word that has others too."""
 _RUN = re.compile(rb"[^\x00- \"'&/<>\\\x7f-\xff]+")
 """Matches characters that no writer of JSON escapes."""
-_SNIPPET = 120
+_SNIPPET = 240
 _BEFORE = 40
 """The longest part of a snippet before the words."""
 _BLANKS = 500
 """The length of the text on each side from which a snippet is made: a run of blanks becomes one blank."""
-_LONGEST_WORD = 1000
-"""A string that is longer and has no blank is data, such as an image, and is not searched."""
 _UNSAID = (b'"type":"api-request', b'"type":"attachment"', b'"type":"session_meta"')
 """What marks lines that repeat the vendor's instructions in every session: whole requests and their
 attachments in transcripts of Claude Code (since 2.1.330), the first line of Codex's rollouts."""
@@ -121,40 +138,34 @@ _UNSAID_WITHIN = 1 << 10
 """In bytes from the beginning of a line. Claude Code writes the type of such a line behind its ids."""
 
 
-class Needle:
-    def __init__(self, words: str) -> None:
-        """All words must occur in one string, in any order, in capitals or not."""
-        self.words = [word[:_MOST_WORD] for word in words.lower().split()[:_MOST_WORDS]]
-        self._forms = _forms_of(self.words)
+def forms_in(condition: Condition) -> tuple[bytes, ...]:
+    """Byte strings, one of which is in a line of each call or text that the condition selects, once the ASCII
+    letters of the line are small. Empty if there may be none."""
+    match condition:
+        case Word(text, is_quoted) if is_text(text, is_quoted=is_quoted):
+            return _forms_of(text.split())
+        case Several(parts, is_any):
+            found = list(map(forms_in, parts))
+            if is_any:
+                return () if () in found else tuple(dict.fromkeys(chain.from_iterable(found)))
+            return max(filter(None, found), key=lambda forms: min(map(len, forms)), default=())
+    return ()
 
-    def lines(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines that may contain the words with their offsets. `data` are whole lines."""
-        lowered = data.lower()
-        places = {form: lowered.find(form) for form in self._forms}
-        while found := [place for place in places.values() if place >= 0]:
-            first = min(found)
-            begin = data.rfind(b"\n", 0, first) + 1
-            end = data.find(b"\n", first)
-            end = len(data) if end < 0 else end
-            yield begin, data[begin:end]
-            for form, place in places.items():
-                if 0 <= place < end:
-                    places[form] = lowered.find(form, end)
 
-    def snippet(self, line: bytes) -> str | None:
-        """A foreign text of at most 120 characters from the first string with all words; None without one."""
-        if any(kind in line[:_UNSAID_WITHIN] for kind in _UNSAID):
-            return None
-        try:
-            value = parse(line)
-        except ValueError:
-            return None
-        for text in _strings(value):
-            lowered = text.lower()
-            if all(word in lowered for word in self.words) and not _is_data(text):
-                phrase = lowered.find(" ".join(self.words))
-                return _piece(text, min(map(lowered.find, self.words)) if phrase < 0 else phrase)
-        return None
+def _lines_with(forms: tuple[bytes, ...], data: bytes) -> Iterator[int]:
+    """Yield the offsets of the lines that contain a form. `data` are whole lines."""
+    lowered = data.lower()
+    places = {form: lowered.find(form) for form in forms}
+    while found := [place for place in places.values() if place >= 0]:
+        first = min(found)
+        begin = data.rfind(b"\n", 0, first) + 1
+        end = data.find(b"\n", first)
+        end = len(data) if end < 0 else end
+        if not any(kind in data[begin : min(begin + _UNSAID_WITHIN, end)] for kind in _UNSAID):
+            yield begin
+        for form, place in places.items():
+            if 0 <= place < end:
+                places[form] = lowered.find(form, end)
 
 
 def _forms_of(words: list[str]) -> tuple[bytes, ...]:
@@ -179,56 +190,274 @@ _FOR_WEB_PAGES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'"}
 """Characters that some writers of JSON escape."""
 
 
-def _strings(value: object) -> Iterator[str]:
-    stack = [value]
-    while stack:
-        match stack.pop():
-            case str(text):
-                yield text
-            case dict() as members:
-                stack.extend(reversed(members.values()))
-            case list() as items:
-                stack.extend(reversed(items))
-
-
-def _is_data(text: str) -> bool:
-    return len(text) > _LONGEST_WORD and " " not in text and "\n" not in text
-
-
 def _piece(text: str, at: int) -> str:
     before = " ".join(text[max(at - _BLANKS, 0) : at].split())
     blank = " " if before and text[at - 1 : at].isspace() else ""
     return f"{before[-_BEFORE:]}{blank}{' '.join(text[at : at + _BLANKS].split())}"[:_SNIPPET]
 
 
-_MOST_HITS = 3
-"""The number of hits in one session. Then the next session is searched."""
-
-
 class Hit(NamedTuple):
+    """A call or a text that was found. Its texts are foreign: they are made safe where they are shown."""
+
     key: Key
-    offset: int
-    """The beginning of the line in the session, in bytes."""
-    snippet: str
-    """Foreign text of at most 120 characters, without line ends."""
-    end: int = 0
-    """The end of the line in the session, in bytes."""
+    id: str
+    """The id by which `show` opens the session."""
+    session_id: str
+    """The agent's own id of the session."""
+    agent: str
+    kind: str
+    """Of a text `prompt`, `answer`, `reasoning` or `result`; of a call the kind of its tool."""
+    text: str
+    """At most 240 characters around the words, without line ends."""
+    at_ms: int | None
+    """By the agent's clock, or else when its line arrived."""
+    call: int | None = None
+    tool: str = ""
+    outcome: str = ""
+    title: str = ""
+    repo: str = ""
+    path: Path = Path()
+    """The file of the session."""
+    changed_ms: int = 0
+    """When the session changed last."""
+    into_ms: int | None = None
+    """The time of a text since the beginning of the session."""
+
+    @property
+    def address(self) -> str:
+        """`ID#12` for a call, `ID@+95000ms` for a text."""
+        if self.call is not None:
+            return f"{self.id}#{self.call}"
+        return self.id if self.into_ms is None else f"{self.id}@+{self.into_ms}ms"
+
+
+class Searched(NamedTuple):
+    """A session that is to be searched."""
+
+    key: Key
+    path: Path
+    changed_ms: int
+    title: str = ""
+    reason: str = ""
+    """Why it cannot be searched; empty if it can."""
+    session_id: str = ""
+
+
+ELSEWHERE = "on another machine"
+_ONLY_LISTED = "only their metadata can be read"
+_TOO_LARGE = "larger than is searched"
+_UNKNOWN = "of an unknown agent"
+
+
+def searched_row(row: Row) -> Searched:
+    reason = ELSEWHERE if row.address else "" if row.can_open else _ONLY_LISTED
+    return Searched(row.key, row.path, row.last_ms, row.title, reason, row.id)
+
+
+def searched_entry(found: SessionEntry) -> Searched:
+    changed_ms = max(found.changed_ns // 10**6, found.metadata.changed_ms or 0)
+    reason = _ONLY_LISTED if found.reach is Reach.LISTED else ""
+    return Searched(found.key, found.path, changed_ms, found.metadata.title, reason, found.id)
+
+
+_MOST_MS = 1 << 62
+"""The clock of an agent may give any number."""
+
+
+class _Times:
+    """The observer of a feed that notes when the lines arrived with which the entries began."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._times = array("q")
+
+    def applied(self, place: Place, _pieces: Pieces | None) -> None:
+        new = len(self._session.transcript) - len(self._times)
+        if new > 0:
+            seen_ms = -1 if place.seen_ms is None else max(min(place.seen_ms, _MOST_MS), -1)
+            self._times.extend([seen_ms] * new)
+
+    def paused(self, _offset: int, _session: Session, _decoder: object) -> None:
+        """Do nothing."""
+
+    def at(self, number: int) -> int | None:
+        """None if it is unknown."""
+        found = self._times[number] if number < len(self._times) else -1
+        return found if 0 <= found < _MOST_MS else None
+
+
+_STEP_SECONDS = 0.01
+_MOST_COMPARED = 64
+"""The parts of a session that are compared in one step."""
+
+
+class Search:
+    """Finds calls and texts. What a fork or a recording repeats is found once. One thread uses it."""
+
+    def __init__(self, query: Query) -> None:
+        self._query = query
+        self._forms = forms_in(query.condition)
+        self._repositories = Repositories()
+        self._seen: set[tuple[object, ...]] = set()
+        self.not_searched: Counter[str] = Counter()
+        """The number of sessions by the reason."""
+
+    def hits(self, one: Searched, most: int | None = None) -> Generator[list[Hit]]:
+        """Yield what is found in a session in short steps, the newest first, at most `most` hits."""
+        if one.reason:
+            self.not_searched[one.reason] += 1
+        elif not self._query.excludes("" if one.key[0] == OWN else one.key[0], one.changed_ms):
+            try:
+                with reading(one.path):
+                    if not self._forms or (yield from self._may_contain(one.path)):
+                        yield from self._decoded(one, most)
+            except Fault as fault:
+                self.not_searched[str(fault)] += 1
+            except OSError as error:
+                self.not_searched[(error.strerror or str(error)).lower()] += 1
+
+    def _may_contain(self, path: Path) -> Generator[list[Hit], None, bool]:
+        with closing(pieces(path)) as found:
+            for piece in found:
+                if piece.is_left:
+                    self.not_searched[_TOO_LARGE] += 1
+                elif next(_lines_with(self._forms, piece.lines), None) is not None:
+                    return True
+                yield []
+        return False
+
+    def _decoded(self, one: Searched, most: int | None) -> Generator[list[Hit]]:
+        from agentwatch.feed.feed import Feed
+        from agentwatch.rules.calls.facts import CallFacts
+
+        with closing(saved_source(one.path)) as source:
+            feed = Feed(source.reader)
+            feed.takes_agent_times = True
+            feed.observer = times = _Times(feed.session)
+            while not feed.is_over:
+                feed.advance(_STEP_SECONDS)
+                yield []
+            if feed.session.format is None:
+                self.not_searched[_UNKNOWN] += 1
+            numbers: Sequence[int] = range(len(feed.session.transcript))
+            if self._forms:
+                numbers = yield from self._candidates(feed, source.reader.fd)
+            test = self._query.condition.bind(part_readers(CallFacts(feed)))
+            session, found = feed.session, 0
+            agent = (session.agent_name or "") if one.key[0] == OWN else one.key[0]
+            cwd = session.run.cwd
+            repo = self._repositories.of(cwd).name if cwd else ""
+            for nth, number in enumerate(reversed(numbers)):
+                part = Part(feed, session.transcript[number], times.at(number), agent, repo)
+                if self._is_wanted(part) and test(part) is True and self._is_new(part):
+                    yield [self._hit(one, feed, part)]
+                    found += 1
+                    if found == most:
+                        return
+                elif nth % _MOST_COMPARED == 0:
+                    yield []
+
+    def _candidates(self, feed: Feed, fd: int) -> Generator[list[Hit], None, list[int]]:
+        """Return the numbers of the entries of the transcript that may contain the words."""
+        session, offsets = feed.session, set[int]()
+        for piece in _in_file(fd):
+            offsets.update(piece.offset + at for at in _lines_with(self._forms, piece.lines))
+            yield []
+        calls = {
+            call.number
+            for call in session.calls
+            for place in (call.started, call.described, call.ended)
+            if place is not None and place.offset in offsets
+        }
+        yield []
+        begins = session.transcript.offsets
+        numbers = {
+            number
+            for offset in offsets
+            for number in range(max(bisect_left(begins, offset) - 1, 0), bisect_right(begins, offset))
+        }
+        entries = {number for number in numbers if session.transcript[number].call is None}
+        for entry in session.transcript if calls else ():
+            if entry.call_number in calls:
+                entries.add(entry.number)
+        return sorted(entries)
+
+    def _is_wanted(self, part: Part) -> bool:
+        return part.call is not None or (self._query.has_texts and part.entry.kind is not Kind.NOTICE)
+
+    def _is_new(self, part: Part) -> bool:
+        """A fork repeats the calls of a session with their ids and times, and its texts with their times."""
+        what = (part.kind, part.texts[0]) if part.call is None else (part.call.call_id,)
+        key = (part.agent, part.at_ms, *what)
+        is_new = key not in self._seen
+        self._seen.add(key)
+        return is_new
+
+    def _hit(self, one: Searched, feed: Feed, part: Part) -> Hit:
+        session, call = feed.session, part.call
+        first_ms, at_ms = session.first_seen_ms, part.at_ms
+        return Hit(
+            key=one.key,
+            id=one.key[1],
+            session_id=session.run.session_id or one.session_id,
+            agent=part.agent,
+            kind=part.kind,
+            text=_snippet(part.texts, self._query.words),
+            at_ms=at_ms,
+            call=call.number if call else None,
+            tool=call.tool if call else "",
+            outcome=call.outcome.value if call else "",
+            title=one.title or session.run.title or session.run.prompt or "",
+            repo=part.repo,
+            path=one.path,
+            changed_ms=one.changed_ms,
+            into_ms=None if first_ms is None or at_ms is None else max(at_ms - first_ms, 0),
+        )
+
+
+def _snippet(texts: Sequence[str], words: Sequence[str]) -> str:
+    """The words together, or else the text that has the most of them, from the first of them on."""
+    phrase = " ".join(words)
+    best, text = 0, next(filter(None, texts[1:] or texts), "")
+    for each in texts:
+        lowered = each.lower()
+        if phrase and (at := lowered.find(phrase)) >= 0:
+            return _piece(each, at)
+        if (held := sum(word in lowered for word in words)) > best:
+            best, text = held, each
+    lowered = text.lower()
+    return _piece(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
+
+
+def marked_words(words: str) -> list[str]:
+    """What is marked in the texts that a search for words finds."""
+    return Query(words, is_lenient=True).words if words.split() else []
+
+
+_MOST_HITS = 3
+"""The number of hits of a session in the list."""
 
 
 class ContentsSearch:
-    """Finds the strings that contain all of some words, in any order, in capitals or not. Each file is read
-    once, in pieces of 1 MiB, as far as it reaches when it is opened. Keys of JSON objects, lines over 4 MiB,
-    and lines that repeat the vendor's instructions are not searched. One thread uses it."""
+    """The search in the list, which goes on a little at a time, the newest sessions first."""
 
     def __init__(self, words: str, rows: Sequence[Row]) -> None:
-        needle = Needle(words)
-        self.is_over = not needle.words
+        self.is_over = not words.split()
         self.total = 0 if self.is_over else len(rows)
         self.searched = 0
         """How many were searched, or skipped."""
-        self.skipped = 0
+        self._search = Search(Query(words.strip() or "-", is_lenient=True))
+        self._steps = self._all(sorted(rows, key=lambda row: -row.last_ms))
+
+    @property
+    def not_searched(self) -> Mapping[str, int]:
+        """The number of sessions by the reason."""
+        return self._search.not_searched
+
+    @property
+    def skipped(self) -> int:
         """How many cannot be read, are too large, or are on another machine."""
-        self._steps = self._search(needle, sorted(rows, key=lambda row: -row.last_ms))
+        return sum(self.not_searched.values())
 
     def advance(self, seconds: float) -> list[Hit]:
         """Return what was found meanwhile. After `seconds`, no other piece of 1 MiB is begun."""
@@ -248,31 +477,37 @@ class ContentsSearch:
         self._steps.close()
         self.is_over = True
 
-    def _search(self, needle: Needle, rows: Sequence[Row]) -> Generator[list[Hit]]:
+    def _all(self, rows: Sequence[Row]) -> Generator[list[Hit]]:
         for row in rows:
-            if row.can_open and not row.address:
-                yield from self._search_one(needle, row)
-            else:
-                self.skipped += 1
+            yield from self._search.hits(searched_row(row), _MOST_HITS)
             self.searched += 1
 
-    def _search_one(self, needle: Needle, row: Row) -> Generator[list[Hit]]:
-        snippets: set[str] = set()
-        try:
-            with reading(row.path), closing(pieces(row.path)) as found:
-                for piece in found:
-                    self.skipped += piece.is_left
-                    hits = []
-                    for offset, line in needle.lines(piece.lines):
-                        snippet = needle.snippet(line)
-                        if snippet is None or snippet in snippets:
-                            continue
-                        snippets.add(snippet)
-                        at = piece.offset + offset
-                        hits.append(Hit(row.key, at, snippet, at + len(line) + 1))
-                        if len(snippets) == _MOST_HITS:
-                            yield hits
-                            return
-                    yield hits
-        except OSError:
-            self.skipped += 1
+
+class Found(NamedTuple):
+    hits: list[Hit]
+    """The newest first."""
+    not_searched: Mapping[str, int]
+    """The number of sessions by the reason."""
+    is_more: bool
+    """Whether there may be older hits."""
+
+
+def find(words: str, entries: Sequence[Searched], most: int = 100, skip: int = 0) -> Found:
+    """Return the calls and texts of sessions that `words` select, in the language of rules: the newest `most`
+    after the newest `skip`. Sessions that are older than these are not searched. Raise `RuleError` if the
+    words are not a rule."""
+    search = Search(Query(words))
+    waiting: list[tuple[int, int, Hit]] = []
+    hits: list[Hit] = []
+    order = count()
+    for one in sorted(entries, key=lambda one: -one.changed_ms):
+        while waiting and -waiting[0][0] >= one.changed_ms and len(hits) < skip + most:
+            hits.append(heappop(waiting)[2])
+        if len(hits) == skip + most:
+            return Found(hits[skip:], search.not_searched, True)
+        for hit in chain.from_iterable(search.hits(one)):
+            at_ms = one.changed_ms if hit.at_ms is None else hit.at_ms
+            heappush(waiting, (-at_ms, next(order), hit))
+    room = skip + most - len(hits)
+    hits += [hit for _, _, hit in sorted(waiting)[:room]]
+    return Found(hits[skip:], search.not_searched, len(waiting) > room)

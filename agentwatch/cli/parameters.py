@@ -21,8 +21,6 @@ Callback = Callable[[click.Context, click.Parameter, str | None], int | None]
 _MOST_OFFERED = 100
 _NAME_COLUMNS = 44
 """The columns beside the names of the options, on a terminal of 80 columns."""
-_MOST_MS = 10**15
-"""30,000 years; more would only overflow."""
 AGE_HINT = "an age is 90s, 30m, 2h, 30d or 4w"
 _SIZE = r"([0-9]{1,12})(?:\.([0-9]{1,3}))?([kKMGT]?)(i?)[bB]?"
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -209,28 +207,16 @@ def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
 
 
 def age_ms(words: str) -> int | None:
-    """Return an age in milliseconds; None if the words are not an age.
+    """Return an age in milliseconds; None if the words are not an age."""
+    from agentwatch.text.times import age_ms  # `--help` needs no times
 
-    Example:
-        >>> age_ms("2h")
-        7200000
-    """
-    from agentwatch.text.durations import read_duration  # `--help` needs no durations
-
-    found = read_duration(words)
-    return int(found) if found is not None and 0 <= found <= _MOST_MS else None
+    return age_ms(words)
 
 
-def time_ms(words: str, now_ms: int) -> int | None:
-    """None if the words are neither an age nor a date of ISO 8601, with or without a local time of day."""
-    if (age := age_ms(words)) is not None:
-        return now_ms - age
-    from datetime import datetime
+def _time_ms(words: str) -> int | None:
+    from agentwatch.text.times import time_ms
 
-    try:
-        return int(datetime.fromisoformat(words).timestamp() * 1000)
-    except (ValueError, OverflowError, OSError):
-        return None
+    return time_ms(words, clock_ms())
 
 
 def byte_count(words: str) -> int | None:
@@ -254,7 +240,7 @@ def byte_count(words: str) -> int | None:
 
 age = number_in(age_ms, f"is not an age; {AGE_HINT}")
 since = number_in(
-    lambda words: time_ms(words, clock_ms()),
+    _time_ms,
     f"is neither an age nor a date; {AGE_HINT}, a date is 2026-11-20",
 )
 size = number_in(byte_count, "is not a size; a size is 500MB, 50GB or 2GiB")

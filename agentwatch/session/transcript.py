@@ -242,6 +242,11 @@ class Entry:
         return self._about if isinstance(self._about, TurnResult) else None
 
     @property
+    def call_number(self) -> int | None:
+        """The number of the call of a call entry; None for other entries."""
+        return self._about if isinstance(self._about, int) else None
+
+    @property
     def call(self) -> Call | None:
         """The call of a call entry; None for other entries."""
         return self._calls[self._about - 1] if isinstance(self._about, int) else None

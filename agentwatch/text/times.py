@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from agentwatch.text import UNKNOWN as NOT_KNOWN
+from agentwatch.text.durations import read_duration
 
 UNKNOWN = "unknown"
 NO_TIME = "--:--:--"
@@ -12,6 +13,8 @@ NO_TIME = "--:--:--"
 _SOON_MS, _WEEK_MS = 20 * 3_600_000, 6 * 86_400_000
 _HALF_YEAR_DAYS = 183
 _YEAR_10000_MS = 253_402_300_800_000
+_MOST_AGE_MS = 10**15
+"""30,000 years; more would only overflow."""
 
 
 def local(epoch_ms: int | None) -> datetime | None:
@@ -104,4 +107,25 @@ def _zoned(epoch_ms: int | None) -> datetime | None:
     try:
         return None if at is None else at.astimezone()
     except (ValueError, OverflowError, OSError):  # within a day of the first or the last year
+        return None
+
+
+def age_ms(words: str) -> int | None:
+    """Return an age in milliseconds; None if the words are not an age.
+
+    Example:
+        >>> age_ms("2h")
+        7200000
+    """
+    found = read_duration(words)
+    return int(found) if found is not None and 0 <= found <= _MOST_AGE_MS else None
+
+
+def time_ms(words: str, now_ms: int) -> int | None:
+    """None if the words are neither an age nor a date of ISO 8601, with or without a local time of day."""
+    if (age := age_ms(words)) is not None:
+        return now_ms - age
+    try:
+        return int(datetime.fromisoformat(words).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
         return None

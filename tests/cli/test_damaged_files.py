@@ -164,7 +164,7 @@ def test_an_error_of_any_kind_is_one_line(machine: FakeMachine, monkeypatch: pyt
     assert b" cannot be read\n" in asked(machine, ("sessions", "--index")).stderr
     assert asked(machine, ("show", STORED)).stdout == sound.stdout
     rows = rows_of(machine)
-    monkeypatch.setattr("agentwatch.catalog.contents.Needle.lines", fail)
+    monkeypatch.setattr("agentwatch.catalog.contents._lines_with", fail)
     search = ContentsSearch("the", rows)
     search.advance(60.0)
     assert (search.is_over, search.skipped) == (True, len(rows))

@@ -2,7 +2,8 @@
 
 from datetime import datetime
 
-from agentwatch.cli.parameters import age_ms, byte_count, time_ms
+from agentwatch.cli.parameters import age_ms, byte_count
+from agentwatch.text.times import time_ms
 from tests.conftest import case
 
 NOW_MS = 1_795_000_000_000

@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 import pytest
 
 from agentwatch.agents.session_entry import OWN, SessionEntry
-from agentwatch.catalog.contents import pieces
+from agentwatch.catalog.contents import Searched, find, pieces
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.feed.feed import Feed
 from agentwatch.recording import saved
@@ -21,7 +21,6 @@ from agentwatch.recording.store import SessionFiles
 from agentwatch.recording.write_lock import is_being_written
 from agentwatch.rules.alarms.session_join import JoinedSession
 from agentwatch.rules.alarms.tripwire import tripwire
-from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.session.transcript import Kind
 from tests.conftest import case, descriptors_closed
 
@@ -138,8 +137,8 @@ def test_an_opened_recording_has_both_directions_and_their_times(tmp_path: Path)
     recorder.run(frames(sent[8:], offsets, ended=False))
     found = b"".join(piece.lines for piece in pieces(files.recording))
     assert found == merged(files)
-    head = head_session(files.recording, len(found))
-    assert [entry.text for entry in head.transcript if entry.kind is Kind.PROMPT] == ["Prompt 1", "Prompt 2"]
+    hits = find("kind:prompt", [Searched((OWN, "search"), files.recording, 0)]).hits
+    assert {hit.text for hit in hits} == {"Prompt 1", "Prompt 2"}
     assert [each.alarm.call for each in joined.judge(0, 1)] == [1]
     joined.close()
 

@@ -48,6 +48,8 @@ class Readers(Generic[T]):
     """For fields with a special comparison: returns the test for a value."""
     began_ms: Callable[[T], int | None] = lambda _subject: None
     """When the call or the session began; None if unknown."""
+    quoted: Callable[[str], Test[T]] | None = None
+    """Returns the test for a word in quotes, if that is another one."""
 
 
 class Condition(Protocol):
@@ -68,11 +70,12 @@ class Condition(Protocol):
 @dataclass(frozen=True)
 class Word:
     text: str
+    is_quoted: bool = False
     fields: frozenset[str] = frozenset()
     cost: int = 1
 
     def bind(self, readers: Readers[T]) -> Test[T]:
-        return readers.word(self.text)
+        return ((self.is_quoted and readers.quoted) or readers.word)(self.text)
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,8 @@ class _Parser:
         alternatives: list[Condition] = []
         while (token := self._next()) is not None and token.sign not in (_Sign.OR, _Sign.CLOSE):
             part = self._factor(depth)
-            is_alternative = isinstance(part, Word) and part.text in self._vocabulary.alternatives
+            words = self._vocabulary.alternatives
+            is_alternative = isinstance(part, Word) and not part.is_quoted and part.text in words
             (alternatives if is_alternative else parts).append(part)
         if alternatives:
             parts.append(
@@ -235,8 +236,10 @@ class _Parser:
             if not token.value:
                 raise RuleError('"" is empty', token.at)
             self._check_word(token)
-            found = None if token.is_quoted else _times_of_day(token)
-            return found or Word(token.value.lower())
+            if not token.is_quoted and (found := _times_of_day(token)) is not None:
+                return found
+            is_text = token.is_quoted and self._vocabulary.quotes_text
+            return Word(token.value.lower(), is_text, cost=self._vocabulary.word_cost)
         field = self._field(token)
         if not token.value:
             raise RuleError(f'"{token.name}{token.operator}" needs a value{_for_example(field)}', token.at)

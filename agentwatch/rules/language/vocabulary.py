@@ -59,6 +59,10 @@ class Vocabulary(NamedTuple):
     """Fields that other kinds of rules have, and which: `{"failed": "--on and check"}`."""
     synonyms: Mapping[str, str] = {}
     """Other words for fields, which an error names: `{"file": "path"}`."""
+    quotes_text: bool = False
+    """Whether a word in quotes is text, also if it is one of the alternatives."""
+    word_cost: int = 1
+    """That of a word without a field."""
 
     @classmethod
     def of(

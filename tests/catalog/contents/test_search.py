@@ -5,13 +5,17 @@ import os
 import sqlite3
 import tracemalloc
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
-from agentwatch.catalog.contents import ContentsSearch, Hit
+from agentwatch.catalog.contents import ContentsSearch, Hit, find, searched_row
+from agentwatch.catalog.find_query import Query
 from agentwatch.catalog.row import Row
+from agentwatch.rules.language.errors import RuleError
 from tests.builders.machine.fake import fake_machine
 from tests.builders.machine.rows import NOW_MS, row
 from tests.conftest import case
@@ -19,15 +23,33 @@ from tests.conftest import case
 LONG_LINE = 5 << 20
 
 
-def said(text: str, **more: Any) -> bytes:
-    """Return a line in which the user says something."""
-    return orjson.dumps({"type": "user", "message": {"role": "user", "content": text}, **more}) + b"\n"
+def said(text: str, at_ms: int = NOW_MS, **more: Any) -> bytes:
+    """Return a line of a transcript of Claude Code in which the user says something."""
+    at = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat().replace("+00:00", "Z")
+    message = {"role": "user", "content": text}
+    line = {"type": "user", "sessionId": "s", "uuid": f"u{text[:20]}", "timestamp": at, "cwd": "/w/shop"}
+    return orjson.dumps({**line, "message": message, **more}) + b"\n"
+
+
+def called(tool: str, arguments: object, result: str, number: int = 1, at_ms: int = NOW_MS) -> bytes:
+    """Return the lines of a call in a transcript of Claude Code."""
+    call = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": arguments}
+    answer: dict[str, Any] = {"type": "tool_result", "tool_use_id": f"t{number}", "content": result}
+    answer["is_error"] = result.startswith("Exit code")
+    return b"".join(
+        said("", at_ms, type=role, uuid=f"{role}{number}", message={"role": role, "content": [content]})
+        for role, content in (("assistant", call), ("user", answer))
+    )
 
 
 def session(folder: Path, *lines: bytes, number: int = 0, **more: Any) -> Row:
     path = folder / f"{number}.jsonl"
     path.write_bytes(b"".join(lines))
     return row(path=path, number=number, **more)
+
+
+def found_in(words: str, *rows: Row) -> list[Hit]:
+    return find(words, [searched_row(each) for each in rows]).hits
 
 
 def found(words: str, *rows: Row) -> list[Hit]:
@@ -62,77 +84,159 @@ def test_words_are_found_however_json_escapes_them(tmp_path: Path) -> None:
         for text in TEXTS:
             with case(f"{is_ascii}, {text}"):
                 for cased in (text, text.lower(), text.upper()):
-                    line = json.dumps(
-                        {"message": {"content": [{"text": f"before {cased} after"}]}}, ensure_ascii=is_ascii
-                    )
+                    line = json.dumps(json.loads(said(f"before {cased} after")), ensure_ascii=is_ascii)
                     (hit,) = found(text, session(tmp_path, line.encode() + b"\n"))
-                    assert hit.snippet == f"before {' '.join(cased.split())} after"
+                    assert hit.text == f"before {' '.join(cased.split())} after"
 
 
-def test_a_hit_names_the_session_the_line_and_the_words_in_their_place(tmp_path: Path) -> None:
-    """The snippet is one line of at most 120 characters; all words occur in one string, in any order."""
-    first = said("nothing")
+def test_a_hit_is_a_call_or_a_text(tmp_path: Path) -> None:
+    """However often it has the words, and wherever a call has them: in its arguments, its result, or both."""
+    lines = [
+        said("fix the Needle, the needle", NOW_MS - 9000),
+        called("Bash", {"command": "make needle"}, "a needle and a haystack", 1, NOW_MS - 8000),
+        called("Read", {"file_path": "/w/shop/src/needle.py"}, "1\tx = 1", 2, NOW_MS - 7000),
+        called("Grep", {"pattern": "x"}, "Exit code 2\nno haystack", 3, NOW_MS - 6000),
+    ]
+    saved = session(tmp_path, *lines, key=("claude", "abc"), id="abc")
+    every = found_in("needle", saved)
+    assert [(hit.address, hit.kind, hit.tool, hit.outcome) for hit in every] == [
+        ("abc#2", "read", "Read", "succeeded"),
+        ("abc#1", "execute", "Bash", "succeeded"),
+        ("abc@+0ms", "prompt", "", ""),
+    ]
+    assert [hit.at_ms for hit in every] == [NOW_MS - 7000, NOW_MS - 8000, NOW_MS - 9000]
+    assert {(hit.session_id, hit.agent, hit.repo, hit.path) for hit in every} == {
+        ("s", "claude", "shop", saved.path)
+    }
+    # All words are in one hit; those of a call may be in its arguments and in its result.
+    assert [hit.call for hit in found_in("make haystack", saved)] == [1]
+    assert found_in("fix haystack", saved) == []
+    # The terms are those of the filter.
+    cases = {
+        "haystack -needle": [3],
+        "needle tool:bash": [1],
+        "program:make": [1],
+        "path:needle.py": [2],
+        "path:src/*": [2],
+        "failed": [3],
+        '"failed"': [],
+        '"a  haystack"': [1],
+        '"haystack a"': [],
+        "needle OR failed": [3, 2, 1, None],
+        "needle kind:prompt": [None],
+        "kind:prompt": [None],
+        "-tool:read": [3, 1],
+        "needle agent:claude repo:shop": [2, 1, None],
+        "needle agent:codex": [],
+        "needle repo:api": [],
+        "needle since:1970-01-01": [2, 1, None],
+        "needle since:2100-01-01": [],
+        "outcome:failed": [3],
+        "needle -kind:read -model:opus": [1, None],
+    }
+    for words, calls in cases.items():
+        with case(words):
+            assert [hit.call for hit in found_in(words, saved)] == calls
+    for words in ("", "needle since:yesterday", "colour:red", '"needle', "needle -"):
+        with case(words), pytest.raises(RuleError):
+            Query(words)
+    # In the list, what is not a rule is words.
+    assert [hit.kind for hit in found('"needle', session(tmp_path, said('"needle')))] == ["prompt"]
+
+
+def test_hits_are_the_newest_first(tmp_path: Path) -> None:
+    """Over all sessions, by their own times; the next ones are found after those that were found."""
+    old = session(
+        tmp_path, *(said(f"needle {at}", NOW_MS + at) for at in (1, 3, 9)), number=1, seen_ms=NOW_MS + 9
+    )
+    new = session(
+        tmp_path, *(said(f"needle {at}", NOW_MS + at) for at in (2, 4, 8)), number=2, seen_ms=NOW_MS + 8
+    )
+    assert [hit.text[-1] for hit in found_in("needle", new, old)] == [*"984321"]
+    entries = [searched_row(old), searched_row(new)]
+    for most, skip, texts, is_more in (
+        (2, 0, "98", True),
+        (2, 2, "43", True),
+        (3, 4, "21", False),
+        (9, 9, "", False),
+    ):
+        with case(f"{most} after {skip}"):
+            result = find("needle", entries, most, skip)
+            assert [hit.text[-1] for hit in result.hits] == [*texts]
+            assert result.is_more is is_more
+    # What is older than those that are wanted is not read.
+    there = session(tmp_path, said("needle 0", NOW_MS - 9), number=3, seen_ms=NOW_MS - 9)
+    there.path.unlink()
+    assert find("needle", [*entries, searched_row(there)], 6).not_searched == {}
+    assert find("needle", [*entries, searched_row(there)], 7).not_searched == {"no such file or directory": 1}
+
+
+def test_what_a_fork_repeats_is_found_once(tmp_path: Path) -> None:
+    """Its calls and texts have the same ids and times, and another id of the session."""
+    lines = [said("needle"), called("Bash", {"command": "needle"}, "ok")]
+    more = called("Bash", {"command": "needle"}, "ok", 2)
+    fork = [line.replace(b'"sessionId":"s"', b'"sessionId":"fork"') for line in (*lines, more)]
+    rows = [session(tmp_path, *lines, number=1), session(tmp_path, *fork, number=2, seen_ms=NOW_MS)]
+    assert [(hit.session_id, hit.call) for hit in found_in("needle", *rows)] == [
+        ("fork", 2),
+        ("fork", 1),
+        ("fork", None),
+    ]
+
+
+def test_a_text_has_the_words_in_their_place(tmp_path: Path) -> None:
+    """It is one line of at most 240 characters around them."""
     text = "x " * 500 + "\n\n  the   needle \n here " + "y " * 500
-    saved = session(tmp_path, first, said(text), number=7)
-    (hit,) = found("NEEDLE", saved)
-    assert (hit.key, hit.offset) == (saved.key, len(first))
-    assert "x x the needle here y y" in hit.snippet
-    assert len(hit.snippet) == 120
+    (hit,) = found("NEEDLE", session(tmp_path, said("nothing"), said(text)))
+    assert "x x the needle here y y" in hit.text
+    assert len(hit.text) == 240
     # Some writers of JSON escape slashes and angle brackets.
-    saved = session(tmp_path, b'{"text":"a \\u003c\\/ b"}\n', b'{"text":"a \\u003C/ b"}\n')
-    assert [hit.offset for hit in found("</", saved)] == [0]
-    assert found("</", saved)[0].snippet == "a </ b"
-    # Their order does not matter; words in two strings are not a hit.
-    apart = said("retry", note="limiter")
-    together = said("the limiter needs a retry")
-    assert [hit.offset for hit in found("retry limiter", session(tmp_path, apart, together))] == [len(apart)]
-    # The snippet shows the words together if they are together anywhere.
+    escaped = said("a </ b").replace(b"</", b"\\u003C\\/")
+    assert [hit.text for hit in found("</", session(tmp_path, escaped))] == ["a </ b"]
+    # The words together, if they are together anywhere.
     saved = session(tmp_path, said("rate " + "- " * 200 + "the rate limiter"))
-    assert found("rate limiter", saved)[0].snippet.endswith("the rate limiter")
+    assert found("rate limiter", saved)[0].text.endswith("the rate limiter")
     # A terminal can send bytes that are not text.
     assert found("\udcff", session(tmp_path, said("needle"))) == []
-    # The lines around it are found, at their place.
-    long, short = said(f"needle {'word ' * (LONG_LINE // 5)}"), said("the needle")
-    saved = session(tmp_path, short, long, said("another needle"), long[:-1])
-    assert [hit.offset for hit in found("needle", saved)] == [0, len(short) + len(long)]
 
 
 def test_what_nobody_said_is_no_hit(tmp_path: Path) -> None:
-    """Keys, encoded data, lines that are not JSON, and the vendor's instructions."""
+    """Keys, ids, encoded data, lines that are not JSON, and the vendor's instructions."""
     cases: list[bytes] = [
-        b'{"type":"user","needle":1}\n',
+        said("x", needle=1),
+        said("x", gitBranch="needle"),
         b"needle, not JSON\n",
-        said("z" * 2000 + "needle"),
+        called("Read", {"file_path": "a.png"}, "z" * 2000 + "needle"),
         said("needle", type="api-request"),
-        orjson.dumps({"uuid": "u" * 400, "type": "attachment", "attachment": {"content": "needle"}}) + b"\n",
-        orjson.dumps({"type": "session_meta", "payload": {"instructions": "needle"}}) + b"\n",
+        said("needle", type="attachment"),
     ]
     for line in cases:
         with case(line):
-            saved = session(tmp_path, line, said("a needle"))
-            assert [hit.offset for hit in found("needle", saved)] == [len(line)]
+            hits = found("needle", session(tmp_path, said("begin"), line, said("a needle")))
+            assert [hit.text for hit in hits] == ["a needle"]
 
 
-def test_the_newest_sessions_are_searched_first(tmp_path: Path) -> None:
-    """A session without a time is the last; a session has at most three different hits."""
+def test_the_list_finds_the_newest_sessions_first(tmp_path: Path) -> None:
+    """A session without a time is the last; a session has at most three hits, its newest."""
     times = [NOW_MS - 50, NOW_MS, None, NOW_MS - 20]
-    rows = [session(tmp_path, said("needle"), number=n, seen_ms=at) for n, at in enumerate(times)]
+    rows = [session(tmp_path, said("needle", NOW_MS + n), number=n, seen_ms=at) for n, at in enumerate(times)]
     assert [hit.key for hit in found("needle", *rows)] == [rows[n].key for n in (1, 3, 0, 2)]
-    # Each step of no duration searches one piece.
-    rows = [session(tmp_path, said("needle"), number=n, seen_ms=NOW_MS - n) for n in range(3)]
+    # A search goes on in short steps, and is over when there is nothing left.
     search = ContentsSearch("needle", rows)
-    assert [len(search.advance(0)) for _ in rows] == [1, 1, 1]
-    assert not search.is_over
-    assert (search.advance(0), search.is_over, search.searched) == ([], True, 3)
+    steps = []
+    while not search.is_over:
+        steps.append(len(search.advance(0)))
+    assert len(steps) > 2 * len(rows)
+    assert sum(steps) == len(rows)
+    assert search.searched == 4
     assert search.advance(1) == []
     # Without words the search is over at once.
     for words in ("", "  \n "):
         search = ContentsSearch(words, rows)
-        assert (search.is_over, search.total) == (True, 0)
-    # A text that an agent writes twice is one hit.
-    lines = [said("needle 1"), said("needle 1"), *(said(f"needle {number}") for number in range(2, 9))]
+        assert (search.is_over, search.total, search.advance(1)) == (True, 0, [])
+    lines = [said(f"needle {number}", NOW_MS + number) for number in range(9)]
     hits = found("needle", session(tmp_path, *lines))
-    assert [hit.snippet for hit in hits] == ["needle 1", "needle 2", "needle 3"]
+    assert [hit.text for hit in hits] == ["needle 8", "needle 7", "needle 6"]
 
 
 def test_a_search_that_is_closed_is_over_and_leaves_no_file_open(tmp_path: Path) -> None:
@@ -150,13 +254,13 @@ def test_a_search_that_is_closed_is_over_and_leaves_no_file_open(tmp_path: Path)
 
 def test_words_between_two_pieces_are_found(tmp_path: Path) -> None:
     """A line may lie in two or more pieces of a file."""
-    short, long = said("a needle"), said(f"{'word ' * 500_000} needle")
+    short, long = said("a needle", 1), said(f"{'word ' * 500_000} needle", 2)
     for shift in (-2, -1, 0, 1, 2):
         with case(shift):
-            first = said("x" * ((1 << 20) - 60 + shift))
-            hits = found("needle", session(tmp_path, first, short, long, said("needle, the last")[:-1]))
-            offsets = [len(first), len(first + short), len(first + short + long)]
-            assert [hit.offset for hit in hits] == offsets
+            first = said("x")
+            first = said("x" * ((1 << 20) - 60 + shift - len(first)), 3)
+            hits = found("needle", session(tmp_path, first, short, long, said("needle, the last", 4)[:-1]))
+            assert [hit.at_ms for hit in hits] == [4, 2, 1]
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
@@ -183,6 +287,13 @@ def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
     search = ContentsSearch("needle", [*rows, there])
     assert len(search.advance(60)) == 1
     assert (search.is_over, search.searched, search.skipped) == (True, 7, 6)
+    assert search.not_searched == {
+        "no such file or directory": 1,
+        "too many levels of symbolic links": 1,
+        "it is not a regular file": 2,
+        "it holds no session": 1,
+        "only their metadata can be read": 1,
+    }
 
 
 def test_what_is_in_a_store_is_searched(tmp_path: Path) -> None:
@@ -192,7 +303,7 @@ def test_what_is_in_a_store_is_searched(tmp_path: Path) -> None:
     about = {"sessionId": "s", "projectHash": "h", "startTime": "2026-11-21T22:50:55.616Z"}
     path = tmp_path / "session-1.json"
     path.write_bytes(json.dumps({**about, "messages": [message]}, indent=2).encode())
-    assert [hit.snippet for hit in found("needle", row(path=path))] == ["A needle"]
+    assert [hit.text for hit in found("needle", row(path=path))] == ["A needle"]
     os.truncate(path, 17 << 20)
     search = ContentsSearch("needle", [row(path=path)])
     assert (search.advance(60), search.skipped) == ([], 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -15,15 +14,13 @@ from textual.screen import ModalScreen
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.contents import ContentsSearch, Hit
+from agentwatch.catalog.contents import ContentsSearch, Hit, marked_words
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.sessions.list import Opened
-from agentwatch.screen.screens.sessions.preview import head_session
 from agentwatch.screen.screens.sessions.watching import Background
 from agentwatch.screen.screens.sessions.words import foreign, repository, title
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans, rows_in_view
-from agentwatch.session.transcript import Kind
+from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import age_words
 from agentwatch.text.safe import SafeText, cut, fitted, safe_line
@@ -77,42 +74,6 @@ class Searching(Background):
                 hits = []
 
 
-# The call of a hit, and its time.
-
-_MOST_BYTES = 1 << 23
-"""The beginning of a session that is read for the call of a hit, in at most half a second."""
-_ORIGIN_SECONDS = 0.1
-"""Between two hits in view whose calls are looked for."""
-
-
-class Origin(NamedTuple):
-    words: SafeText = SafeText("")
-    """The call and its tool, `#12 Bash`, or else what said the words: `prompt`; empty if it is not known."""
-    at_ms: int | None = None
-    """By the clock of the agent."""
-
-
-def origin_of(row: Row, hit: Hit) -> Origin:
-    """Return the call of a hit; the session is read up to the hit."""
-    if hit.end > _MOST_BYTES:
-        return Origin()
-    try:
-        session = head_session(row.path, hit.end)
-    except OSError:
-        return Origin()
-    for call in reversed(session.calls):
-        places = (call.started, call.described, call.ended)
-        if any(place is not None and place.offset == hit.offset for place in places):
-            is_end = call.ended is not None and call.ended.offset == hit.offset
-            at_ms = call.ended_ms if is_end else call.started_ms
-            return Origin(SafeText(f"#{call.number} {safe_line(call.tool)}"), at_ms)
-    if not len(session.transcript):
-        return Origin()
-    entry = session.transcript[-1]
-    is_text = entry.kind in (Kind.PROMPT, Kind.ANSWER, Kind.REASONING)
-    return Origin(SafeText(entry.kind.value if is_text else ""), entry.started_ms)
-
-
 _AGENT, _PROJECT, _CALL, _AGE, _GAP = 9, 16, 14, 8, 2
 _LEAST_WITH_AGENT = 124
 _LEAST_WITH_PROJECT = 104
@@ -130,18 +91,12 @@ class FoundView(RowView, HeadedView):
         super().__init__("", id="found")
         self.rows = rows
         self.progress = SafeText("")
-        self._words = words.lower().split()
+        self._words = marked_words(words)
         self.hits: list[Hit] = []
-        self.origins: dict[Hit, Origin] = {}
 
     @property
     def chosen(self) -> Hit | None:
         return self.hits[self.cursor] if self.hits else None
-
-    @property
-    def unread(self) -> Hit | None:
-        """The first hit in view whose call is not known."""
-        return next((hit for y in rows_in_view(self) if (hit := self.hits[y]) not in self.origins), None)
 
     def add(self, hits: Iterable[Hit]) -> None:
         self.hits += hits
@@ -160,13 +115,12 @@ class FoundView(RowView, HeadedView):
     def row(self, y: int, width: int) -> Spans:
         hit = self.hits[y]
         row, sizes = self.rows[hit.key], _sizes(width)
-        origin = self.origins.get(hit, Origin(SafeText("…")))
         texts = [foreign(row.agent), repository(row), title(row)]
         if y and self.hits[y - 1].key == hit.key:
             texts = [SafeText("")] * 3
-        at_ms = row.seen_ms if origin.at_ms is None else origin.at_ms
+        at_ms = row.seen_ms if hit.at_ms is None else hit.at_ms
         age = SafeText("" if at_ms is None else age_words(now_ms() - at_ms))
-        texts += [origin.words, age]
+        texts += [safe_line(f"#{hit.call} {hit.tool}" if hit.call else hit.kind), age]
         cells = [
             fitted(cut(text, size - _GAP), size) if size else ""
             for text, size in zip(texts, sizes, strict=True)
@@ -175,7 +129,7 @@ class FoundView(RowView, HeadedView):
             (SafeText("".join(cells[:2])), "muted"),
             (SafeText(cells[2]), "strong"),
             (SafeText("".join(cells[3:])), "muted"),
-            *self._marked(cut(safe_line(hit.snippet), width - sum(sizes))),
+            *self._marked(cut(safe_line(hit.text), width - sum(sizes))),
         ]
 
     def _marked(self, text: SafeText) -> Spans:
@@ -209,7 +163,6 @@ class FoundScreen(ModalScreen[None]):
         self._words = words
         self._found = FoundView(rows, words)
         self._searching: Searching | None = None
-        self._is_reading = False
 
     def compose(self) -> ComposeResult:
         yield self._found
@@ -222,18 +175,6 @@ class FoundScreen(ModalScreen[None]):
             search, partial(self.call_later, self._take), partial(self.call_later, self.app.fail)
         )
         self._searching.begin()
-        self.set_interval(_ORIGIN_SECONDS, self._find_origin)
-
-    def _find_origin(self) -> None:
-        hit = None if self._is_reading else self._found.unread
-        if hit is not None:
-            self._is_reading = True
-            self.run_worker(self._read_origin(hit))
-
-    async def _read_origin(self, hit: Hit) -> None:
-        self._found.origins[hit] = await asyncio.to_thread(origin_of, self._found.rows[hit.key], hit)
-        self._is_reading = False
-        self._found.show_lines()
 
     def on_unmount(self) -> None:
         if self._searching is not None:
@@ -249,7 +190,7 @@ class FoundScreen(ModalScreen[None]):
         hit = self._found.chosen
         if hit is not None:
             row = self._found.rows[hit.key]
-            self.app.post_message(Opened(row, _findable(self._words, hit.snippet)))
+            self.app.post_message(Opened(row, _findable(self._words, hit.text)))
 
     def _take(self, progress: Progress) -> None:
         self._found.empty_words = SafeText(" nothing found" if progress.is_over else " searching …")
@@ -278,7 +219,8 @@ def _sizes(width: int) -> tuple[int, int, int, int, int]:
     )
 
 
-def _findable(words: str, snippet: str) -> str:
+def _findable(words: str, text: str) -> str:
     """Return what a search for one text finds: the words, or the longest one if they are apart."""
-    phrase = " ".join(words.split())
-    return phrase if phrase.lower() in snippet.lower() else max(words.split(), key=len)
+    marked = marked_words(words)
+    phrase = " ".join(marked)
+    return phrase if phrase in text.lower() else max(marked, key=len, default="")

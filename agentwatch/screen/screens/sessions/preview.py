@@ -23,7 +23,7 @@ from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE
 from agentwatch.feed.feed import Feed, preview_feed
 from agentwatch.recording.lines import LineReader, Until
-from agentwatch.recording.saved import open_lines, open_saved
+from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 from agentwatch.screen.panes.transcript.block_list import (
@@ -268,19 +268,6 @@ def row_session(row: Row) -> Previewed:
 
     path = known_copy(row.address, os.environ)
     return Previewed(_reported(row), {}) if path is None else tail_session(path, is_live=is_live)
-
-
-def head_session(path: Path, end: int) -> Session:
-    """Return the session in the first `end` bytes of a recording or store; raise `OSError` if unreadable."""
-    store = None if path.suffix in _LINES else store_for(path)
-    fd = open_lines(path) if store is None else _copied(store, end)
-    try:
-        feed = Feed(LineReader(fd, Until(min(end, os.fstat(fd).st_size)), ArrivalTimes()))
-        feed.takes_agent_times = True
-        feed.advance()
-        return feed.session
-    finally:
-        os.close(fd)
 
 
 def _reported(row: Row) -> Session:

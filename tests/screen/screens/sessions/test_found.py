@@ -7,12 +7,13 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.catalog.contents import ContentsSearch, Hit
+from agentwatch.catalog.contents import ContentsSearch
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.session.screen import WatchScreen
-from agentwatch.screen.screens.sessions.found import FoundScreen, FoundView, Origin, origin_of
+from agentwatch.screen.screens.sessions.found import FoundScreen, FoundView
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home
+from tests.catalog.contents.test_search import said
 from tests.conftest import RECORDINGS, case
 
 pytestmark = pytest.mark.slow
@@ -24,8 +25,7 @@ HOSTILE = "\x1b[2J\x1b]0;title\x07 needle \u202e after"
 def saved(folder: Path, name: str, *texts: str, seen_ms: int = 1) -> Row:
     """Save a session in which these texts were said, and return its row."""
     path = folder / f"{name}.jsonl"
-    lines = [{"type": "user", "message": {"role": "user", "content": text}} for text in texts]
-    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    path.write_bytes(b"".join(map(said, texts)))
     return row(name, path=path, title=f"Title of {name}", seen_ms=seen_ms)
 
 
@@ -54,11 +54,10 @@ async def test_words_are_found_in_the_contents(tmp_path: Path) -> None:
         assert stage.text.count("Title of newer") == 1
         line = next(line for line in stage.lines if "an old Needle here" in line)
         assert "Title of older" in line
-        # The call with its tool is read for the hits in view; the time is that of the line.
+        # A call has its number and its tool; the time is that of its line.
         await stage.begin(row("demo", path=RECORDINGS / "demo.ndjson"))
         view = await find(stage, "seconds\\b")
-        await stage.until(lambda: view.hits and view.unread is None, "the calls")
-        assert [str(view.origins[hit].words) for hit in view.hits] == ["#5 grep"]
+        assert [(hit.call, hit.tool) for hit in view.hits] == [(5, "grep")]
         line = next(line for line in stage.lines if "#5 grep" in line)
         assert re.search(r"#5 grep +\d+ d +\\\.seconds", line)
         # The search in titles and prompts is still there.
@@ -113,13 +112,6 @@ async def test_words_are_found_in_the_contents(tmp_path: Path) -> None:
         await stage.begin(saved(tmp_path, "one", "a needle"))
         await find(stage, "needle")
         await stage.shows("“needle” · 1 hit · 1 session")
-
-
-def test_a_session_that_cannot_be_read_has_no_call(tmp_path: Path) -> None:
-    """A session that has vanished, or a hit that is far from its beginning, is shown without a call."""
-    gone = row("gone", path=tmp_path / "gone.jsonl")
-    assert origin_of(gone, Hit(gone.key, 0, "x", 10)) == Origin()
-    assert origin_of(gone, Hit(gone.key, 0, "x", 1 << 40)) == Origin()
 
 
 @pytest.mark.system
