@@ -201,6 +201,23 @@ def test_a_phone_does_not_scroll_sideways(
         assert page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width], path
 
 
+def test_the_list_has_room_for_results(opened: Opener, page: Page) -> None:
+    """In a window of 1,100 px and less, the list of calls shows how many tests failed."""
+    for width in (1100, 970):
+        page.set_size(width, 900)
+        opened(DEMO)
+        words, needs, has = page.evaluate("""(() => {
+            const cell = [...document.querySelectorAll(".row .result")]
+                .find((each) => /^✗/.test(each.innerText))
+            const range = document.createRange()
+            range.setStart(cell.firstChild, 0)
+            range.setEnd(cell.firstChild, "✗ 1 failed".length)
+            return [range.toString(), range.getBoundingClientRect().width, cell.clientWidth]
+        })()""")
+        assert words == "✗ 1 failed"
+        assert has >= needs > 0, width
+
+
 def test_the_colours_follow_the_reader(opened: Opener, page: Page) -> None:
     """The page is dark where dark colours are preferred, until the reader switches."""
     ground = "getComputedStyle(document.documentElement).backgroundColor"
