@@ -231,7 +231,7 @@ def _print_json(rows: Sequence[Row]) -> int:
 
 def _totals(count: int, size: int) -> list[str]:
     """The number of sessions, and the disk that our own recordings take; empty if both are zero."""
-    words = [f"{count:,} session{'' if count == 1 else 's'}"] if count else []
+    words = [plural(count, "session")] if count else []
     return [*words, f"own recordings: {byte_size(size)}"] if size else words
 
 
@@ -273,7 +273,7 @@ class Chosen(NamedTuple):
     def hidden(self) -> str:
         """What is hidden, in words; empty if nothing is."""
         counts = ((self.older, "older session"), (self.one_liners, "one-liner"), (self.subagents, "subagent"))
-        words = [plural(count, noun).replace(str(count), f"{count:,}", 1) for count, noun in counts if count]
+        words = [plural(count, noun) for count, noun in counts if count]
         return f"{', '.join(words)} hidden: --all" if words else ""
 
 
@@ -304,17 +304,17 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
 
 def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: int) -> Iterator[SafeText]:
     """Yield a line for each session, cut to `width` columns below a heading; `width` is None if it is not a
-    terminal, where ids and texts are whole. Below about 80 columns lines are wider: one in two parts would be
-    of no use to `grep`. `every` has all sessions, from which the beginnings of ids differ."""
+    terminal, where ids are whole, title and activity have at most 60 columns, and no cell from the title on
+    is padded. Below about 80 columns lines are wider: one in two parts would be of no use to `grep`. `every`
+    has all sessions, from which the beginnings of ids differ."""
     from agentwatch.screen.screens.sessions import cells
 
     if not rows:
         return
-    needed = cells.grown(cells.NO_ROWS, rows, now_ms)
+    needed, shown = cells.grown(cells.NO_ROWS, rows, now_ms), None
     if width is None:
         ids = [safe_line((place + name)[:_MOST_WHOLE]) for place, name in map(_named, rows)]
         id_width = max(map(columns, ids))
-        shown = cells.whole_columns(rows, needed, now_ms)
     else:
         lengths = _unambiguous({_named(row)[1] for row in every})
         ids = [safe_line(place + name[: lengths.get(name, _LEAST_ID)]) for place, name in map(_named, rows)]
@@ -324,7 +324,8 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
         [(names, style)] = cells.heading(shown)
         yield styled((SafeText(f"{fitted(SafeText('id'), id_width)}  {names}".rstrip()), style))
     for row, beginning in zip(rows, ids, strict=True):
-        pieces = cells.wide_row(row, shown, now_ms, 0)
+        own = cells.unpadded_columns(row, needed, now_ms) if shown is None else shown
+        pieces = cells.wide_row(row, own, now_ms, 0)
         while not pieces[-1][0].strip():
             pieces.pop()
         *pieces, (last, style) = pieces

@@ -203,17 +203,17 @@ def test_a_line_has_the_columns_of_the_list() -> None:
             assert columns(line) <= 100
 
 
-def test_the_table_is_whole_for_a_program_and_may_be_empty() -> None:
-    """Elsewhere than on a terminal nothing is cut, the columns are aligned, and there is no heading. A table
-    of nothing is empty, without a heading.
+def test_the_table_for_a_program_is_not_padded_and_may_be_empty() -> None:
+    """Elsewhere than on a terminal there is no heading, ids and places are whole and aligned, title and
+    activity are cut at 60 columns, and a short one is not padded to the longest. A table of nothing is empty.
     """
     long = row(State.WORKING, number=7, title="t" * 300, now="n" * 300, repo="r" * 90, branch="b" * 90)
     found = list(table([ASKS, long], [ASKS, long], None, NOW_MS))
     assert [line.split()[0] for line in found] == [ASKS.id, long.id]
-    for words in ("t" * 300, "n" * 300, "r" * 90, "b" * 90):
+    for words in ("t" * 59 + "…  ", "n" * 59 + "…", "r" * 90, "b" * 90):
         assert words in found[1]
     assert found[0].index("Add retry") == found[1].index("ttt")
-    assert found[0].index("Bash rm") == found[1].index("nnn")
+    assert "   " not in found[0][found[0].index("Add retry") :]
     assert list(table([], [], 100, NOW_MS)) == list(table([], [], None, NOW_MS)) == []
     # The id is as long as it must be to differ from those of all sessions, printed or not.
     rows = [row(id=name) for name in ("20261120-140307-1aaaaa", "20261120-140307-2bbbbb", "d3410ecf-7a95")]

@@ -231,15 +231,19 @@ def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Colum
     return Columns(gap, [each for each in cells if each[1] and (each[0].draw or each[0].name in shown)])
 
 
-def whole_columns(rows: Iterable[Row], needed: Widths, now_ms: int) -> Columns:
-    titles = activities = 1
-    for row in rows:
-        beside = words.title_suffix(row)
-        titles = max(titles, columns(words.title(row)) + (len(beside) + 1 if beside else 0))
-        clock = words.activity_clock(row, now_ms)
-        activities = max(activities, columns(words.activity(row, now_ms)) + (len(clock) + 3 if clock else 0))
-    texts = {"title": titles, "now": activities}
-    cells = [(each, texts.get(each.name, size)) for each, size in zip(COLUMNS, needed, strict=True)]
+_MOST_WHOLE = 60
+_TITLE = next(at for at, column in enumerate(COLUMNS) if column.name == "title")
+
+
+def unpadded_columns(row: Row, needed: Widths, now_ms: int) -> Columns:
+    """The columns of a row for a program: those before the title are as wide as in all rows, the others as in
+    this one. Title and activity are cut."""
+    widths = needed[:_TITLE] + grown(NO_ROWS, [row], now_ms)[_TITLE:]
+    beside, clock = words.title_suffix(row), words.activity_clock(row, now_ms)
+    title = columns(words.title(row)) + (len(beside) + 1 if beside else 0)
+    activity = columns(words.activity(row, now_ms)) + (len(clock) + 3 if clock else 0)
+    texts = {"title": min(title, _MOST_WHOLE), "now": min(activity, _MOST_WHOLE)}
+    cells = [(each, texts.get(each.name, size)) for each, size in zip(COLUMNS, widths, strict=True)]
     return Columns(2, [(each, size) for each, size in cells if size])
 
 
