@@ -214,6 +214,8 @@ class Episode(NamedTuple):
     """The command or the path of the episode."""
     cycles: int = 0
     """The edit-test-fail cycles among the tries."""
+    files: int = 1
+    """How many files the episodes are about that it joins; 1 for a single one."""
 
     @property
     def words(self) -> SafeText:
@@ -232,16 +234,39 @@ class Episode(NamedTuple):
             case EpisodeKind.CYCLES:
                 return _cycles(self.tries)
             case EpisodeKind.REREAD:
-                return f"read {self.tries} times"
+                return f"read {'up to ' if self.files > 1 else ''}{self.tries:,} times"
             case EpisodeKind.BACK:
                 return "edited back to the start"
         return "edited without reading"
 
 
 def for_reading(episodes: Sequence[Episode]) -> list[Episode]:
-    """Return episodes as they are listed for a person: failures that are not fixed first, then the newest."""
-    newest = episodes[::-1]
-    return sorted(newest, key=lambda each: each.is_fixed or each.kind is not EpisodeKind.FAILURE)
+    """Return episodes as they are listed for a person: failures that are not fixed first, then the newest.
+    Those of one kind about files are joined: `edited without reading: 18 files`."""
+    listed: list[list[Episode]] = []
+    of_files: dict[EpisodeKind, list[Episode]] = {}
+    for each in reversed(episodes):
+        joined = of_files.setdefault(each.kind, []) if each.kind in _OF_FILES else []
+        if not joined:
+            listed.append(joined)
+        joined.append(each)
+    return sorted(
+        map(_joined, listed), key=lambda each: each.is_fixed or each.kind is not EpisodeKind.FAILURE
+    )
+
+
+_OF_FILES = frozenset({EpisodeKind.REREAD, EpisodeKind.BACK, EpisodeKind.UNREAD})
+
+
+def _joined(newest_first: Sequence[Episode]) -> Episode:
+    newest, files = newest_first[0], len({each.subject for each in newest_first})
+    return newest._replace(
+        first=min(each.first for each in newest_first),
+        tries=max(each.tries for each in newest_first),
+        is_over=all(each.is_over for each in newest_first),
+        subject=SafeText(plural(files, "file")) if files > 1 else newest.subject,
+        files=files,
+    )
 
 
 def _cycles(count: int) -> str:

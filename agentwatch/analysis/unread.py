@@ -202,8 +202,10 @@ class Digest:
     def episodes(self) -> list[Episode]:
         """The trouble with a call since the moment; what is not fixed first, then the newest."""
         offset, calls = self.since.offset, self._session.calls
-        listed = for_reading(self._episodes.episodes())
-        return [each for each in listed if (ended := calls[each.last - 1].ended) and ended.offset >= offset]
+        found = self._episodes.episodes()
+        return for_reading(
+            [each for each in found if (ended := calls[each.last - 1].ended) and ended.offset >= offset]
+        )
 
     def call(self, number: int) -> Call:
         return self._session.calls[number - 1]
@@ -343,7 +345,7 @@ def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> S
     forms = (
         f"{lead} · {parts} {end}",
         f"{lead} · {events} {end}",
-        f"{lead} · {new.events} {short}",
+        f"{lead} · {new.events:,} {short}",
     )
     return next((SafeText(form) for form in forms if columns(SafeText(form)) <= width), lead)
 
@@ -361,12 +363,14 @@ def ending_words(session: Session, new: Happened) -> str:
     if new.ending is None:
         return ""
     is_silent = new.ending is Outcome.UNFINISHED and not session.traits.has_result
+    if session.outcome is not session.result_outcome:
+        return f"the run failed: {session.outcome_words}"
     return "the run ended" if session.outcome is None or is_silent else _OVER[new.ending]
 
 
 def _counts(new: Happened) -> list[str]:
     calls = [plural(new.calls, "call")] if new.calls else []
-    return calls + [f"{count} {outcome}" for outcome, count in new.outcomes.items()]
+    return calls + [f"{count:,} {outcome}" for outcome, count in new.outcomes.items()]
 
 
 def _changed_files(session: Session, since: Mark) -> tuple[int, int, int]:

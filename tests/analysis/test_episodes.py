@@ -3,9 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from agentwatch.analysis.episodes import EpisodeKind, Episodes, Repeats, duration_ms, same_command
+from agentwatch.analysis.episodes import (
+    Episode,
+    EpisodeKind,
+    Episodes,
+    Repeats,
+    duration_ms,
+    for_reading,
+    same_command,
+)
 from agentwatch.session.call import Call as SessionCall
 from agentwatch.session.call import Place
+from agentwatch.text.safe import SafeText
 from tests.analysis.episodes.calls import (
     GREEN,
     RED,
@@ -346,6 +355,33 @@ def test_a_file_that_is_edited_unread_is_an_episode(recording: Saver) -> None:
     assert words_of(found_in(recording(prompt))) == []
     grown = edit("src/new.py", "", "a\n", removed=0)
     assert words_of(found_in(recording(written(grown)))) == []
+
+
+def test_trouble_of_one_kind_is_one_line(recording: Saver) -> None:
+    """Of several files that were edited without reading, or read again, a person reads one line with their
+    number; failures stay apart, and those that are not fixed come first."""
+
+    def read_as(episodes: Sequence[Episode]) -> list[str]:
+        return [each.words for each in for_reading(episodes)]
+
+    edits = [edit(f"src/{name}.py") for name in "abc"]
+    found = found_in(recording(written(*edits))).episodes()
+    assert len(found) == 3
+    assert read_as(found) == ["edited without reading: 3 files"]
+    [joined] = for_reading(found)
+    assert (joined.first, joined.last, joined.files) == (1, 3, 3)
+    single = Episode(EpisodeKind.REREAD, 4, 9, 4, None, True, False, SafeText("a.py"))
+    again = single._replace(first=2, last=12, tries=9, subject=SafeText("b.py"))
+    failed = single._replace(kind=EpisodeKind.FAILURE, tries=3, subject=SafeText("make"))
+    listed = [*found, single, failed._replace(is_fixed=True), failed, again]
+    assert read_as(listed) == [
+        "not fixed after 3 tries: make",
+        "read up to 9 times: 2 files",
+        "fixed on try 3: make",
+        "edited without reading: 3 files",
+    ]
+    # One file stays named, however many episodes it has.
+    assert read_as([single, single._replace(last=20, tries=5)]) == ["read 5 times: a.py"]
 
 
 Json = dict[str, Any]

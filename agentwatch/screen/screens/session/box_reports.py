@@ -236,7 +236,7 @@ def _section(
         yield Line(SafeText(heading), "strong")
     yield from map(row, found[:most])
     if len(found) > most:
-        yield Line(SafeText(rest or f"and {len(found) - most} more"), "muted")
+        yield Line(SafeText(rest or f"and {len(found) - most:,} more"), "muted")
 
 
 def _of_call(key: str, call: Call, note: SafeText) -> Item:
@@ -251,13 +251,12 @@ _COUNTED = (EpisodeKind.FAILURE, EpisodeKind.CYCLES)
 def _episode(episode: Episode, call: Call) -> Item:
     first, last = episode.first, episode.last
     numbers = SafeText(f"#{first}" if first == last else f"#{first}\N{EN DASH}#{last}")
+    subject = f"{first} {episode.subject}" if episode.files == 1 else ""  # a joined one grows
     sign, style = SafeText("\N{MIDDLE DOT}"), "muted"
     if episode.kind in _COUNTED:
         outcome = Outcome.SUCCEEDED if episode.is_fixed else Outcome.FAILED
         sign, style = SafeText(SIGNS[outcome]), str(outcome)
-    return Item(
-        f"episode {episode.kind} {episode.first} {episode.subject}", sign, style, episode.words, numbers, call
-    )
+    return Item(f"episode {episode.kind} {subject}", sign, style, episode.words, numbers, call)
 
 
 # What happened.
@@ -314,7 +313,7 @@ def _counts(new: Happened, turns: int, ending: SafeText) -> SafeText:
     parts = [
         plural(new.events, "event") if new.events else "",
         plural(new.calls, "call") if new.calls else "",
-        *(f"{count} {outcome}" for outcome, count in new.outcomes.items()),
+        *(f"{count:,} {outcome}" for outcome, count in new.outcomes.items()),
         plural(turns, "prompt") if turns else "",
         plural(new.questions, "question") if new.questions else "",
         ending,
@@ -380,7 +379,7 @@ def _of_file(file: TouchedFile, note: SafeText) -> Item:
 
 
 def _kind(kind: ToolKind, count: KindCount) -> Item:
-    words, note = SafeText(f"{kind} ×{count.calls}"), f"{count.failed} failed" if count.failed else ""
+    words, note = SafeText(f"{kind} ×{count.calls:,}"), f"{count.failed:,} failed" if count.failed else ""
     return Item(f"kind {kind}", SafeText(""), "plain", words, SafeText(note), count.last)
 
 
@@ -440,10 +439,10 @@ def _heading(account: Account, *, has_times: bool) -> SafeText:
 
 def _tools(tools: Sequence[ToolTime]) -> Iterator[Row]:
     left = tools[_MOST_TOOLS:]
-    rest = f"{len(left)} more, {duration_words(sum(tool.ms for tool in left))} in total"
+    rest = f"{len(left):,} more, {duration_words(sum(tool.ms for tool in left))} in total"
 
     def row(tool: ToolTime) -> Bar:
-        return Bar(f"{shown_tool(tool.tool)} ×{tool.calls}", tool.ms, tools[0].ms, "", "muted")
+        return Bar(f"{shown_tool(tool.tool)} ×{tool.calls:,}", tool.ms, tools[0].ms, "", "muted")
 
     yield from _section("Tools (overlapping calls counted separately)", tools, row, _MOST_TOOLS, rest)
 
@@ -461,7 +460,7 @@ def _tokens(runs: Sequence[Run]) -> Iterator[Row]:
         if len(runs) > 1:
             yield Line(SafeText(f"run {number}"), "muted")
         for name, count in usage.items():
-            shown = f"{count:,}".replace(",", " ") if type(count) is int else str(count)
+            shown = f"{count:,}" if type(count) is int else str(count)
             yield Line(safe_line(f"{shown:>12}  {name}"))
 
 
@@ -496,12 +495,12 @@ def _findings(feed: Feed) -> Iterator[Line]:
             yield Line(safe_line(f"call #{call.number} never completed: {action(call)}"), "unfinished")
     for event, place in session.lines.odd:
         what = event.reason if isinstance(event, Malformed) else f"unknown {event.what}"
-        yield Line(safe_line(f"byte {place.offset}, {place.length} bytes: {what}"), "unfinished")
+        yield Line(safe_line(f"byte {place.offset:,}, {place.length:,} bytes: {what}"), "unfinished")
         beginning = feed.line_at(place._replace(length=min(place.length, _EXCERPT_BYTES)))
         yield Line(safe_line(f"    {beginning.decode('utf-8', 'replace')}"), "muted")
     left = session.lines.malformed + session.lines.unknown - len(session.lines.odd)
     if left > 0:
-        yield Line(SafeText(f"… {left} more lines like these"), "muted")
+        yield Line(SafeText(f"… {left:,} more lines like these"), "muted")
 
 
 def _explained(session: Session, found: Integrity) -> Iterator[str]:
