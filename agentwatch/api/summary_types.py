@@ -130,7 +130,7 @@ class Summary(TypedDict):
     outcome: Literal["succeeded", "failed", "cancelled", "unfinished"]
     """A word of `Outcome`, as that of `Session.outcome`."""
     exit_code: int | None
-    """Of the agent's process; None if agentwatch did not start it."""
+    """The exit code of the agent's process; None if agentwatch did not start it."""
     result_outcome: Literal["succeeded", "failed", "cancelled", "unfinished"]
     """What the result says, whatever the exit code."""
     prompt: str | None
