@@ -167,7 +167,7 @@ class Session:
         self.is_closed = False
         """Whether the stream has ended."""
         self.exit_code: int | None = None
-        """The exit code of the agent's process, 128 + n for signal n; None while it runs, and if it is not known."""
+        """The agent's exit code, 128 + n for signal n; None while it runs, and if it is not known."""
         self.first_seen_ms: int | None = None
         self.last_seen_ms: int | None = None
         """When the first and the newest line arrived, in milliseconds since the epoch; None if unknown."""
