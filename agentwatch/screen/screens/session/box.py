@@ -46,6 +46,8 @@ class BoxState:
     moment: object = None
     """The moment for which a test run was selected last."""
     sought: object = None
+    ms_at: Callable[[int], int | None] = lambda _: None
+    """The time of a moment."""
 
 
 class Opened(NamedTuple):

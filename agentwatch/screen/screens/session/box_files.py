@@ -19,9 +19,10 @@ from agentwatch.analysis.silence import call_clock
 from agentwatch.analysis.verdict_history import CallVerdict, VerdictHistory, changed_files, ribbon_pieces
 from agentwatch.analysis.verdicts import FileLine
 from agentwatch.feed.feed import Feed
+from agentwatch.feed.history import after
 from agentwatch.screen.screens.session.box import BoxList, BoxState, Opened, Place
 from agentwatch.screen.widgets.line_view import HeadedView, Spans
-from agentwatch.session.actions import change_size, ended_ms, outcome_note, target
+from agentwatch.session.actions import change_size, outcome_note, target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
@@ -145,7 +146,11 @@ class FileList(BoxList[TouchedFile], HeadedView):
         file = self.items[y]
         marks = self.marks(file)
         cells = _cells(
-            file_actions(file), _lines(file), time_of_day(file.last_ms), width, is_marked=bool(marks)
+            file_actions(file),
+            _lines(file),
+            _time(self._state, file.calls[-1]),
+            width,
+            is_marked=bool(marks),
         )
         rest = width - columns(cells) - 1
         warning = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")
@@ -216,16 +221,25 @@ class FileCalls(BoxList[Call]):
         note = change_size(call, MINUS) or outcome_note(call) or UNKNOWN
         duration = f"{call_clock(call, None):>{_CLOCK}}" if width >= _LEAST_WITH_CLOCK else ""
         number = f"#{call.number} "
-        room = max(width - _CLOCK - 2 - len(duration) - len(number), 1)
+        room = max(width - _CLOCK - 3 - len(duration) - len(number), 1)
         state = str(call.outcome)
         style = "muted" if file_action_of(call) is FileAction.READ else "plain"
         return [
-            (SafeText(f"{time_of_day(latest_ms(call))} "), "muted"),
+            (SafeText(f"{_time(self._state, call):>{_CLOCK}} "), "muted"),
             (SafeText(f"{SIGNS[call.outcome]} "), state),
             (SafeText(number), "muted"),
             (fitted(SafeText(f"{safe_line(call.phrase)} · {note}"), room), style),
             (SafeText(duration), "muted"),
         ]
+
+
+def _time(state: BoxState, call: Call) -> str:
+    """Return when a call ended, else started: `09:07:14`, or `~09:07:14` if only the moment after its line
+    has a time."""
+    known_ms, place = latest_ms(call), call.ended or call.started
+    if known_ms is not None or place is None or (about_ms := state.ms_at(after(place))) is None:
+        return time_of_day(known_ms)
+    return f"~{time_of_day(about_ms)}"
 
 
 def _cells(actions: SafeText, lines: str, time: str, width: int, *, is_marked: bool = False) -> SafeText:
@@ -333,7 +347,7 @@ class VerdictList(BoxList[CallVerdict], HeadedView):
         number = f"{f'#{each.number}':<{_NUMBER}}"
         if width < _LEAST_WITH_COMMAND:
             return [(SafeText(number), "muted"), (cut(words, max(width - _NUMBER, 1)), style)]
-        time = f"{time_of_day(ended_ms(call)):>{_TIME}}" if is_wide else ""
+        time = f"{_time(self._state, call):>{_TIME}}" if is_wide else ""
         return [
             (SafeText(number), "muted"),
             (fitted(words, room), style),

@@ -419,6 +419,7 @@ class WatchScreen(Screen[None]):
 
         moment, missed = self._moment, self.notices.missed
         state = self._box_state = self._box_state or BoxState()
+        state.ms_at = moment.history.timeline.ms_at
         shown, since = moment.shown, missed or START
         touched, spent = TouchedFiles(shown.session), TimeBreakdown(shown.session)
         if not self.is_earlier:

@@ -1,5 +1,6 @@
 """The files screen lists every file the session touched, and the calls on the selected file."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -84,6 +85,23 @@ async def show(app: FilesApp, pilot: Pilot[None], path: Path, *, follow: bool = 
 def names(app: FilesApp) -> list[str]:
     """Return the names of the files, from top to bottom."""
     return [row.split()[0] for row in lines_of(app.pane("files"))]
+
+
+async def test_a_call_without_a_time_has_that_of_its_moment(recording: Saver) -> None:
+    """A row whose call has no time shows the time of the moment after it, with `~`; the others have none."""
+    path: dict[str, Any] = {"path": f"{CWD}/src/new.py"}
+    untimed = started("new", "write", path) + ended("new", "write", path, {"success": {"linesCreated": 2}})
+    untimed = re.sub(rb', ?"timestamp_ms": ?\d+', b"", untimed)
+    async with whole(recording(init() + call(7, "read", f"{CWD}/README.md") + untimed)) as stage:
+        await stage.press("i", "4")
+        await stage.shows("src/new.py")
+        rows = {
+            row.split()[0]: row.split()[-1]
+            for row in lines_of(stage.app.screen.query_one("#files", FileList))
+        }
+        assert rows == {"src/new.py": "~09:00:07", "README.md": "09:00:07"}
+        calls = lines_of(stage.app.screen.query_one("#file-calls", FileCalls))
+        assert [row.split()[0] for row in calls] == ["~09:00:07"]
 
 
 async def test_files_and_the_calls_on_them(recording: Saver) -> None:
