@@ -33,7 +33,7 @@ from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.driver import KeyQueue
 from agentwatch.screen.terminal.frames import is_stock, is_styled
 from agentwatch.screen.terminal.signals import ENDING, PendingSignals
-from agentwatch.screen.terminal.themes import ANSI_THEMES, in_256_colours
+from agentwatch.screen.terminal.themes import ANSI_THEMES, in_256_colours, readable
 from agentwatch.text.safe import SafeText, columns, cut_inside, safe_line
 
 # A last line filter, independent of `safe_text`, against control characters and live links.
@@ -164,6 +164,10 @@ class TerminalApp(App[Result], Generic[Result]):
         """Use a theme now and at later starts; the one that they have anyway is not remembered."""
         self.theme = name
         remember(_THEME, None if name == self._given_theme else name, self.notify)
+
+    def get_css_variables(self) -> dict[str, str]:
+        variables = super().get_css_variables()
+        return variables if self.current_theme.ansi else readable(variables)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.style import Style
 from textual.cache import LRUCache
-from textual.color import BLACK, WHITE, Color
+from textual.color import Color
 from textual.theme import Theme
 
+from agentwatch.screen.terminal.themes import readable_on
 from agentwatch.screen.widgets.folding import Run
 from agentwatch.text.safe import SafeText
 
@@ -29,8 +30,6 @@ _BEFORE = 32
 _MOST_COLOURED = 1 << 14
 """Larger chunks stay plain: a page of a minified file would take half a second."""
 _KEPT_CHUNKS = 32
-_LEAST_CONTRAST = 4.5
-"""Minimum contrast ratio (WCAG 2.2, 1.4.3). Pygments themes assume a white or a black background."""
 
 Passages = Callable[[range], Iterable[Sequence[int]]]
 """Yields, for a range of lines, groups of line numbers that form one text and are lexed together."""
@@ -123,8 +122,8 @@ class SyntaxColours:
 
 @lru_cache(4096)
 def legible(text: Style, ground: Style) -> Style:
-    """Return a style whose text colour has enough contrast with the background to be readable. The 16 colours
-    that the terminal defines are left as they are, because their actual values are unknown."""
+    """Return a style whose text colour can be read on the background: Pygments themes assume a white or a
+    black one. The 16 colours that the terminal defines are left as they are, as their values are unknown."""
     if (
         text.color is None
         or ground.bgcolor is None
@@ -132,25 +131,8 @@ def legible(text: Style, ground: Style) -> Style:
         or ground.bgcolor.is_default
     ):
         return text
-    under = Color.from_rich_color(ground.bgcolor)
-    colour = Color.from_rich_color(text.color)
-    far = WHITE if _luminance(under) < 0.18 else BLACK
-    shades = (colour.blend(far, tenths / 10) for tenths in range(11))
-    shade = next((shade for shade in shades if _contrast(shade, under) >= _LEAST_CONTRAST), far)
+    shade = readable_on(Color.from_rich_color(text.color), Color.from_rich_color(ground.bgcolor))
     return text + Style(color=shade.rich_color)
-
-
-def _contrast(one: Color, other: Color) -> float:
-    """From 1 to 21, as WCAG 2.2 defines it."""
-    dark, light = sorted((_luminance(one), _luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: Color) -> float:
-    parts = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
-    )
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
 class _Language:

@@ -193,9 +193,8 @@ async def test_text_is_selected_by_its_columns() -> None:
         await pilot.pause()
         await pilot.mouse_down(view, offset=(2 + 2, 1))
         await pilot.hover(view, offset=(2 + 6, 1))
-        mark = view.line_style("selected").bgcolor
         await pilot.pause()
-        marked = [s.text for s in view.render_line(0) if s.style and s.style.bgcolor == mark]
+        marked = [s.text for s in view.render_line(0) if s.style and s.style.reverse]
         await pilot.mouse_up(view, offset=(2 + 6, 1))
         assert "".join(marked) == "京 11" == pilot.app.screen.get_selected_text()
         # Selecting all gives every line, visible or not, without the padding.
