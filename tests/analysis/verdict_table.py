@@ -203,7 +203,7 @@ TABLE = [
     ),
     *of(
         "cargo",
-        ("FAILED", _CARGO.format("FAILED", 11238, 4), RED, "4 failed, 11238 passed", 101),
+        ("FAILED", _CARGO.format("FAILED", 11238, 4), RED, "4 failed, 11,238 passed", 101),
         (
             "several binaries add up",
             "\n".join(_CARGO.format("ok", passed, 0) for passed in (3, 0, 5)),

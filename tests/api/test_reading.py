@@ -243,7 +243,8 @@ def test_the_api_describes_itself(recording: Saver) -> None:
     assert len(shown) < 200
     assert shown.isprintable()
     public = {name for name in dir(agentwatch.Session) if not name.startswith("_")}
-    assert public == {"duration_ms", "outcome", "phase", "run", "text", "tokens", "turns"}
+    ends = {"outcome", "outcome_words", "result_outcome"}
+    assert public == {"duration_ms", *ends, "phase", "run", "text", "tokens", "turns"}
     for kind in (agentwatch.Session, agentwatch.Call):
         assert [name for name in dir(kind) if name[0] != "_" and callable(getattr(kind, name))] == []
     paths = [*OURS.find("**/*.ndjson"), *OURS.find("**/*.jsonl")]

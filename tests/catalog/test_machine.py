@@ -331,7 +331,7 @@ def test_a_recording_of_our_own_is_a_row(tmp_path: Path) -> None:
 def test_a_recording_of_an_unknown_agent_says_so(tmp_path: Path) -> None:
     """Nothing is missing in it: this version does not know its lines, which are counted in the first MiB."""
     line = b'{"kind":"hello","n":1}\n'
-    for number, words in ((1, "1 line"), (12, "12 lines"), (50_000, "over 45590 lines")):
+    for number, words in ((1, "1 line"), (12, "12 lines"), (50_000, "over 45,590 lines")):
         with case(number):
             watched, _ = with_recording(tmp_path / f"{number}", line * number)
             [row] = watched.rows(3).values()
