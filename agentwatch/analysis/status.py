@@ -85,6 +85,7 @@ _UNKNOWN = "not a stream of an agent that this version knows"
 _FOR_TEXT = "add --output-format stream-json to the agent's command"
 _ENDINGS = {Outcome.FAILED: "the run failed", Outcome.CANCELLED: "the run was cancelled"}
 _FOR_JSON = "try --format NAME, or agentwatch doctor FILE"
+_FOR_AUTHORS = ", or add a format: docs/plugins.md"
 
 
 class Reason(NamedTuple):
@@ -159,7 +160,9 @@ def unknown_agent(session: Session, width: int | None = None) -> SafeText:
     if not lines.total:
         return SafeText("no line was read")
     is_text = not lines.unknown and not lines.first_text.startswith(("{", "["))
-    advice = f": {_FOR_TEXT if is_text else _FOR_JSON}"
+    advice = f": {_FOR_TEXT if is_text else _FOR_JSON + _FOR_AUTHORS}"
+    if width is not None and width < len(f"unknown format{advice}"):
+        advice = advice.removesuffix(_FOR_AUTHORS)
     room = _FIRST_LINE_COLUMNS
     if width is not None:
         room = min(room, width - len(f"{_UNKNOWN} (first line: ){advice}"))

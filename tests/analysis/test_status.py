@@ -182,7 +182,7 @@ def test_a_status_is_one_line() -> None:
             (event("report.started"),),
             (
                 '(first line: {"type": "report.started", "session_id": "s-1"}): '
-                "try --format NAME, or agentwatch doctor FILE"
+                "try --format NAME, or agentwatch doctor FILE, or add a format: docs/plugins.md"
             ),
         ),
     ]:
@@ -191,8 +191,18 @@ def test_a_status_is_one_line() -> None:
             assert sentence(*lines, is_over=True) == f"{lead} {end}"
             assert sentence(*lines, is_over=True, agent=AgentFacts(exit_code=3)) == f"{lead} {end} · exit 3"
     for width, end in [
-        (126, '{"type": "report…): try --format NAME, or agentwatch doctor FILE'),
-        (100, "this version knows: try --format NAME, or agentwatch doctor FILE"),
+        (
+            160,
+            '"report…): try --format NAME, or agentwatch doctor FILE, or add a format: docs/plugins.md',
+        ),
+        (
+            130,
+            "version knows: try --format NAME, or agentwatch doctor FILE, or add a format: docs/plugins.md",
+        ),
+        (
+            100,
+            "unknown format: try --format NAME, or agentwatch doctor FILE, or add a format: docs/plugins.md",
+        ),
         (80, "unknown format: try --format NAME, or agentwatch doctor FILE"),
         (40, "unknown format: try --format NAME, or a…"),
     ]:
@@ -203,7 +213,9 @@ def test_a_status_is_one_line() -> None:
             ended = AgentFacts(exit_code=3)
             if width > 40:
                 assert sentence(event("report.started"), is_over=True, width=width, agent=ended).endswith(
-                    "or agentwatch doctor FILE · exit 3"
+                    "or add a format: docs/plugins.md · exit 3"
+                    if width > 100
+                    else "or agentwatch doctor FILE · exit 3"
                 )
 
 

@@ -259,7 +259,7 @@ FORMATS = ("text", "json", "stream-json", "final", "summary")
 OTHER = FOREIGN + event("farewell", is_error=False, result="x")
 WORDS = "agentwatch: not a stream of an agent that this version knows (first line: "
 FOR_TEXT = "): add --output-format stream-json to the agent's command\n"
-FOR_JSON = "): try --format NAME, or agentwatch doctor FILE\n"
+FOR_JSON = "): try --format NAME, or agentwatch doctor FILE, or add a format: docs/plugins.md\n"
 
 
 def test_another_agent_is_unknown_in_every_format(recording: Saver, tmp_path: Path) -> None:
