@@ -53,17 +53,15 @@ def test_texts_have_contrast_in_every_theme() -> None:
     for theme in THEMES:
         before = theme.to_color_system().generate()
         after = readable(before)
-        colours = {
-            name: Color.parse(after[name]) for name in ("accent", "foreground", "background", "surface")
-        }
         assert all(after[name] == before[name] for name in ("accent", "background", "primary", "surface"))
-        for base in (colours["background"], colours["surface"]):
-            chosen = base + Color.parse(after["block-cursor-blurred-background"])
-            for ground in (base, base.blend(Color.parse(before["foreground"]), 0.08, 1), chosen):
-                for name in ("muted", "primary", "accent", "success", "warning", "error"):
-                    with case((theme.name, name, ground)):
-                        text = Color.parse(after[f"text-{name}"])
-                        assert contrast(text.rich_color, ground.rich_color) >= LEAST
+        base, surface = Color.parse(after["background"]), Color.parse(after["surface"])
+        chosen = Color.parse(after["block-cursor-blurred-background"])
+        header = base.blend(Color.parse(before["foreground"]), 0.08, 1)
+        for ground in (base, surface, header, base + chosen, surface + chosen):
+            for name in ("muted", "primary", "accent", "success", "warning", "error"):
+                with case((theme.name, name, ground)):
+                    text = Color.parse(after[f"text-{name}"])
+                    assert contrast(text.rich_color, ground.rich_color) >= LEAST
 
 
 @pytest.mark.system
