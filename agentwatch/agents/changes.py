@@ -204,7 +204,7 @@ def lines_of(text: str) -> list[str]:
 
 # The arguments of an editing tool, for results that do not describe the change.
 
-_PAIRS = (("old_string", "new_string"), ("old_str", "new_str"))
+_PAIRS = (("old_string", "new_string"), ("old_str", "new_str"), ("old_text", "new_text"))
 _MOST_CHARACTERS = 1 << 20
 """Longer texts are not compared: their changed lines stay unknown."""
 
@@ -234,7 +234,7 @@ def replaced_lines(arguments: Fields) -> Facts:
 # The blocks of a call, for agents that name a tool's arguments in the common way.
 
 _CONTENTS = ("content", "file_text")
-_CHANGED = (*_CONTENTS, "old_string", "new_string", "old_str", "new_str", "edits")
+_CHANGED = (*_CONTENTS, *(key for pair in _PAIRS for key in pair), "edits")
 
 
 def argument_blocks(

@@ -29,6 +29,7 @@ from agentwatch.session.events import (
     Malformed,
     Notice,
     Oversize,
+    Prompt,
     Repair,
     RunStarted,
     Text,
@@ -280,7 +281,10 @@ class Decoder:
             events = self._decoder.decode(fields)
             if self._time_of is not None:
                 events = self._timed(events, fields)
-            if events and type(events[-1]) in _MAY_CHANGE_AGENT and (other := self._other_agent(fields)):
+            kind = type(events[-1]) if events else None
+            # Prompts with a role only, as Vibe begins: asking about each would load the modules of all agents.
+            may_start = kind in _MAY_CHANGE_AGENT or (kind is Prompt and "role" in fields)
+            if may_start and (other := self._other_agent(fields)):
                 events = _after_time(self._decoder.end(), self._first_of_run(other, fields))
         return [*events, Repair()] if isinstance(fields, Repaired) else events
 

@@ -25,14 +25,17 @@ AGENTS = {
     "opencode": ("opencode",),
     "copilot": ("copilot",),
     "pi": ("pi", "pi-session"),
+    "cline": ("cline", "cline-session"),
     "gemini": ("gemini-chat", "gemini"),
     "amp": ("amp",),
     "droid": ("droid", "droid-session"),
+    "kimi": ("kimi", "kimi-wire"),
+    "vibe": ("vibe", "vibe-journal"),
     "claude": ("claude-transcript", "claude-code", "claude-family"),
 }
 """The formats of each built-in agent, by its short name and folder, which has `FORMATS` in `agent.py` and
-`PROGRAM` in `program.py`. The first that recognises a line wrote it; Claude Code is the last: its formats
-also recognise lines of Qwen Code and Amp."""
+`PROGRAM` in `program.py`. The first that recognises a line wrote it; Cline comes before Gemini, whose older
+chats are documents too. Claude Code is the last: its formats also recognise lines of Qwen Code and Amp."""
 FORMATS = tuple(name for names in AGENTS.values() for name in names)
 
 

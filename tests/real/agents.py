@@ -202,6 +202,31 @@ alias = "{_MODEL}"
     return {".vibe/config.toml": config}
 
 
+def _kimi(place: Place) -> Mapping[str, object]:
+    config = f"""\
+default_model = "{_MODEL}"
+telemetry = false
+[providers.mock]
+type = "openai"
+base_url = "{place.url}/v1"
+api_key = "fake"
+[models.{_MODEL}]
+provider = "mock"
+model = "{_MODEL}"
+max_context_size = 200000
+capabilities = ["tool_use"]
+"""
+    return {".kimi-code/config.toml": config}
+
+
+def _cline(place: Place) -> Mapping[str, object]:
+    name = "openai-compatible"
+    provider = {"provider": name, "apiKey": "fake", "model": _MODEL, "baseUrl": f"{place.url}/v1"}
+    saved = {"settings": provider, "updatedAt": "2026-11-01T00:00:00.000Z", "tokenSource": "manual"}
+    settings = {"version": 1, "lastUsedProvider": name, "modes": {}, "providers": {name: saved}}
+    return {".cline/data/settings/providers.json": settings}
+
+
 def _fake_key(_place: Place) -> Mapping[str, str]:
     return {"MOCK_KEY": "fake"}
 
@@ -321,7 +346,43 @@ AGENTS = {
             headless=("--output", "streaming", "--auto-approve", "--trust", "-p"),
             settings=_vibe,
             variables=_fake_key,
-            terminal=Terminal(("--trust",), r"tokens \(", r"Permission for", "/exit"),
+            terminal=Terminal(("--trust",), r"mock-model\[|tokens \(", r"Permission for", "/exit"),
+        ),
+        RealAgent(
+            name="kimi",
+            program="kimi",
+            headless=("--output-format", "stream-json", "-p"),
+            settings=_kimi,
+            variables=lambda _place: {},
+            terminal=Terminal(
+                (),
+                r"context:|Trust this folder",
+                r"Run this command",
+                "/exit",
+                ((r"Trust this folder", "Enter"),),
+            ),
+        ),
+        RealAgent(
+            name="cline",
+            program="cline",
+            headless=("--json", "--auto-approve", "true"),
+            settings=_cline,
+            variables=lambda _place: {},
+            terminal=Terminal(
+                ("-i", "--auto-approve", "false"),
+                r"What can I do for you",
+                r"Approve",
+                "/exit",
+                ((r"Try ClinePass", "Escape"),),
+            ),
+            # Its document has the prompt once the model has answered. A daemon runs its commands, so that a
+            # question is not told from a command.
+            misreports=(
+                ("states in --json", "the model answers"),
+                ("states on the screen", "the model answers"),
+                ("states in --json", "a command runs"),
+                ("states on the screen", "a command runs"),
+            ),
         ),
     )
 }

@@ -164,7 +164,7 @@ def states(view: str, phases: Sequence[Phase], samples: Sequence[Sample], late: 
     """
     check = Check(view)
     before = frozenset({NO_ROW})
-    for phase, after in zip(phases, [*phases[1:], None], strict=True):
+    for phase, after in zip(phases, [*phases[1:], None], strict=False):
         inside = [each for each in samples if phase.begins <= each.at < phase.ends - _MARGIN]
         first = next((each.at for each in inside if _name(each) in phase.right), None)
         grace = min(phase.begins + late, phase.ends if first is None else first)

@@ -119,10 +119,11 @@ _TOOLS = {
         "run_shell_command",
         "Execute",
         "run_command",
+        "run_commands",
     ),
-    "write": ("Write", "write", "write_file", "Create", "create", "create_file", "apply_patch"),
-    "edit": ("Edit", "edit", "replace", "search_replace", "str_replace", "apply_patch"),
-    "read": ("Read", "read", "read_file", "view"),
+    "write": ("Write", "write", "write_file", "Create", "create", "create_file", "apply_patch", "editor"),
+    "edit": ("Edit", "edit", "replace", "search_replace", "str_replace", "apply_patch", "editor"),
+    "read": ("Read", "read", "read_file", "view", "read_files"),
     "fetch": ("WebFetch", "webfetch", "web_fetch", "fetch"),
     "task": ("Agent", "Task", "task", "agent", "spawn_agent", "invoke_agent"),
     "question": ("AskUserQuestion", "ask_user_question", "question", "ask_user", "request_user_input"),
@@ -211,6 +212,7 @@ def _arguments(call: Call, tool: str, path: str, url: str) -> dict[str, Any]:
             }
             return {
                 **dict.fromkeys(("command", "cmd"), call.command),
+                "commands": [call.command],
                 "description": "run a command",
                 **dict.fromkeys(("run_in_background", "is_background"), call.in_background),
                 **dict.fromkeys(("timeout_ms", "yield_time_ms"), 30_000),
@@ -243,6 +245,9 @@ def _arguments(call: Call, tool: str, path: str, url: str) -> dict[str, Any]:
                 **dict.fromkeys(("content", "file_text", "contents"), call.content or None),
                 **dict.fromkeys(("old_string", "oldString", "old_str", "oldText"), call.old or None),
                 **dict.fromkeys(("new_string", "newString", "new_str", "newText"), call.new or None),
+                "old_text": call.old or None,
+                "new_text": call.new or call.content,
+                "files": [{"path": path}],
                 "edits": [{"oldText": call.old, "newText": call.new}],
                 "instruction": "change a word",
             }

@@ -147,9 +147,10 @@ def test_the_folders_of_all_agents_are_known(tmp_path: Path, monkeypatch: pytest
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     folders = session_folders({}, tmp_path)
-    assert {"claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi", "qwen"} == {
-        folder.agent for folder in folders
-    }
+    assert {
+        *("claude", "cline", "codex", "copilot", "cursor", "droid", "gemini", "kimi", "opencode", "pi"),
+        *("qwen", "vibe"),
+    } == {folder.agent for folder in folders}
     for folder in folders:
         path = Path(folder.path) / "x.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,9 @@ HOMES = {
 } | {
     "pi": ".pi/agent",
     "droid": ".factory",
+    "kimi": ".kimi-code",
+    "vibe": ".vibe/logs/session",
+    "cline": ".cline/data",
 }
 """Where the sessions of a captured program are kept."""
 

@@ -35,8 +35,10 @@ def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
 class GeminiJson:
     """Read again when its size or its time has changed. Creating it reads nothing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, silent: tuple[str, ...] = ("lastUpdated",)) -> None:
+        """Take the path, and the members of the document that report nothing."""
         self._path = path
+        self._silent = ("messages", *silent)
         self._version: tuple[int, int, int] | None = None
         self._facts: dict[str, Any] | None = None
         self._messages: list[tuple[str, bytes]] = []
@@ -69,7 +71,7 @@ class GeminiJson:
         return document
 
     def _changed_facts(self, document: dict[str, Any]) -> list[bytes]:
-        facts = {key: value for key, value in document.items() if key not in ("messages", "lastUpdated")}
+        facts = {key: value for key, value in document.items() if key not in self._silent}
         lines = {key: as_line({key: value}) for key, value in facts.items()}
         known, self._facts = self._facts, lines  # comparing values that are nested deeply would raise
         if known is None or known.get("sessionId") != lines.get("sessionId"):

@@ -397,7 +397,7 @@ class OpencodeDecoder:
                 self._created_ms = number(fields, "timestamp") or self._created_ms
                 info = mapping(fields.get("info"))
                 return [*events, self._info(info), *self._rewound(mapping(info.get("revert")))]
-            case "message":
+            case "message" if "info" in fields:
                 return [*events, *self._message(mapping(fields.get("info")), parent_call)]
             case "error":
                 return [*events, self._failed(fields.get("error"))]

@@ -99,7 +99,9 @@ def timed_lines(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
             fields = orjson.loads(line)
         except orjson.JSONDecodeError:
             fields = None
-        found = fields.get("timestamp") if isinstance(fields, dict) else None
+        found = fields.get("timestamp", fields.get("time")) if isinstance(fields, dict) else None
+        if type(found) is int:
+            found = f"{found:013}"
         if isinstance(found, str) and len(found) <= 40:
             at = max(at, found)
         yield at, number, line

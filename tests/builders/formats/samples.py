@@ -22,9 +22,13 @@ KNOWN = frozenset(agent.name for agent in known_agents())
 FORMATS = {
     **{f"{kind}/{name}/": name for kind in ("agents", "disk") for name in KNOWN},
     "disk/copilot-events": "copilot",
-    **{f"real/{name}-": name for name in ("codex", "copilot", "droid", "gemini", "opencode", "pi", "qwen")},
+    **{
+        f"real/{name}-": name
+        for name in ("codex", "copilot", "droid", "gemini", "opencode", "pi", "qwen", "kimi", "vibe", "cline")
+    },
     "real/claude-": "claude-code",
     "real/droid-0.215.0/sessions/": "droid-session",
+    "real/kimi-2.1.0/sessions/": "kimi-wire",
 }
 """The format of the captures in each folder."""
 OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
@@ -34,7 +38,8 @@ OF_NO_FORMAT = ("meawoppl-sse-event-stream",)
 def samples(captures: Captures) -> list[tuple[Path, str | None]]:
     """Return the captures that are lines of JSON, each with its format."""
     paths = captures.find(
-        "agents/*/**/*.jsonl", "disk/*/**/*.jsonl", "real/*/full.ndjson", "real/droid-*/*/**/*.jsonl"
+        *("agents/*/**/*.jsonl", "disk/*/**/*.jsonl", "real/*/full.ndjson"),
+        *("real/droid-*/*/**/*.jsonl", "real/kimi-*/*/**/*.jsonl"),
     )
     found = []
     for path in paths:

@@ -21,7 +21,20 @@ RECORDING_ID = "20261121-231500-000aaaaaa"
 def lay_captures(home: Path, recordings: Path) -> dict[Key, Path]:
     """Copy all captures below a home folder, and one recording of our own; return each address by its key."""
     found: dict[Key, Path] = {}
-    for copy in (_claude, _codex, _gemini, _qwen, _opencode, _pi, _copilot, _cursor, _droid):
+    for copy in (
+        _claude,
+        _codex,
+        _gemini,
+        _qwen,
+        _opencode,
+        _pi,
+        _copilot,
+        _cursor,
+        _droid,
+        _kimi,
+        _vibe,
+        _cline,
+    ):
         found |= copy(home)
     recording = recordings / f"{RECORDING_ID}.ndjson"
     _copied(RECORDINGS / "demo.ndjson", recording)
@@ -54,6 +67,31 @@ def _droid(home: Path) -> dict[Key, Path]:
     for path in found.values():
         _written(path.with_suffix(".settings.json"), {"model": "never opened"})
     return found
+
+
+def _kimi(home: Path) -> dict[Key, Path]:
+    sessions = home / ".kimi-code/sessions"
+    _copied(OWN / "real/kimi-2.1.0/sessions/sessions", sessions)
+    found = {}
+    for path in sessions.rglob("wire.jsonl"):
+        session, name = path.parents[2].name, path.parent.name
+        found["kimi", session if name == "main" else f"{session}.{name}"] = path
+    return found
+
+
+def _vibe(home: Path) -> dict[Key, Path]:
+    sessions = home / ".vibe/logs/session/unified"
+    _copied(OWN / "real/vibe-3.0.2/sessions/unified", sessions)
+    return {("vibe", path.name): path for path in sessions.iterdir()}
+
+
+def _cline(home: Path) -> dict[Key, Path]:
+    sessions = home / ".cline/data/sessions"
+    _copied(OWN / "real/cline-3.0.65/sessions/sessions", sessions)
+    return {
+        ("cline", path.name.removesuffix(".messages.json")): path
+        for path in sessions.rglob("*.messages.json")
+    }
 
 
 def _claude(home: Path) -> dict[Key, Path]:

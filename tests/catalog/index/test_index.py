@@ -150,7 +150,10 @@ def test_every_session_is_in_the_index(indexed: Indexed) -> None:
     counted = "SELECT count(*) FROM stored_call WHERE session = stored_session.id"
     assert indexed.rows(f"SELECT path FROM stored_session WHERE calls <> ({counted})") == []
     agents = {agent for [agent] in indexed.rows("SELECT DISTINCT agent FROM session WHERE calls > 0")}
-    assert agents == {"claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi", "qwen"}
+    assert agents == {
+        *("claude", "cline", "codex", "copilot", "cursor", "droid", "gemini", "kimi", "opencode", "pi"),
+        *("qwen", "vibe"),
+    }
     # The row of a session has its times, its repository, its prompt, its tokens and its outcome.
     [key] = [key for key in indexed.machine.made if key[0] == "codex"][:1]
     columns = "format, prompt, repository, outcome, turns, calls, failed, seen_ms >= began_ms, problem"

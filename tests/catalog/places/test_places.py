@@ -56,8 +56,8 @@ def test_every_capture_is_found(tmp_path: Path) -> None:
     found = found_in(captured)
     assert {key: each.path for key, each in found.items()} == captured.sessions
     assert {agent for agent, _ in found} == {
-        *("agentwatch", "claude", "codex", "copilot", "cursor", "droid", "gemini", "opencode", "pi"),
-        "qwen",
+        *("agentwatch", "claude", "cline", "codex", "copilot", "cursor", "droid", "gemini", "kimi"),
+        *("opencode", "pi", "qwen", "vibe"),
     }
     # The address of each session opens it, unless only its metadata is known.
     opened = [each for each in found.values() if each.reach is not Reach.LISTED]
@@ -68,7 +68,7 @@ def test_every_capture_is_found(tmp_path: Path) -> None:
             source.reader.growth.has_ended()
             os.close(source.reader.fd)
     # What is found of a file is what the file system says.
-    in_files = [each for each in found.values() if each.path.exists()]
+    in_files = [each for each in found.values() if each.path.is_file()]
     assert {each.agent for each in in_files} >= {
         *("claude", "codex", "copilot", "cursor", "gemini", "pi", "qwen")
     }
@@ -78,11 +78,14 @@ def test_every_capture_is_found(tmp_path: Path) -> None:
             known = (each.size, each.changed_ns, each.inode)
             assert known == (status.st_size, status.st_mtime_ns, status.st_ino)
     # A subagent of Claude Code, Cursor or opencode has the id of its session.
+    kimi = "session_fd564f8e-9974-4614-86f6-b447e06fa381"
     parents = {key: each.parent for key, each in found.items() if each.parent is not None}
     assert parents == {
         ("claude", "agent-b61f0c9ad42e7d350"): "4d1c7a90-5b2e-4f36-8a17-c09e6d2b7f41",
         ("claude", "agent-a9461c585457fa964"): "279aaafe-55af-410f-8602-dcb83b5e850d",
+        ("cline", "agent_1795995646839_bi2m5l"): "1795995646302_52na4",
         ("cursor", "child"): "parent",
+        ("kimi", f"{kimi}.agent-0"): kimi,
         ("opencode", "ses_dffa6e682ffebEg3nHPfYZWBmL"): "ses_dffa9fa12ffeEeBbv1p8Var6C9",
     }
     assert found["claude", "agent-a9461c585457fa964"].metadata.title == "Count files"

@@ -119,8 +119,10 @@ def _open_failures(feed: Feed, ranked: list[RankedFailure]) -> Iterator[tuple[Sa
 
     left = [each for each in ranked if each.rank in (Rank.RED, Rank.OPEN)]
     if not left:
-        failed = f"{plural(len(ranked), 'failure')}, none still open" if ranked else "nothing failed"
-        yield SafeText(f"{SIGNS[Outcome.SUCCEEDED]} {failed}"), "$text-success"
+        failed = f"{plural(len(ranked), 'failure')}, none still open" if ranked else "no call failed"
+        is_good = feed.session.outcome is Outcome.SUCCEEDED  # a tick is not shown beside `exit 3`
+        sign, style = (f"{SIGNS[Outcome.SUCCEEDED]} ", "$text-success") if is_good else ("", "")
+        yield SafeText(f"{sign}{failed}"), style
     elif len(left) > 1:
         yield SafeText(f"{len(left):,} open"), "bold $text-error"
     for each in left[:_MOST_NAMED]:

@@ -74,6 +74,17 @@ async def test_an_exit_code_is_stronger_than_the_result(recording: Saver) -> Non
         assert happened(stage)[2] == "result ✗ exit 3 · result says ✓ · Mended the mill"
 
 
+async def test_a_failed_run_has_no_tick_for_its_calls(recording: Saver) -> None:
+    """A run that failed without a failed call says so without the sign of a success."""
+    path = recording(init() + shell(1, 0, "ok") + answer("Mended") + result("Mended"))
+    described = {"command": ["agent"], "pid": 1, "started_ms": 1, "exit_code": 3}
+    path.with_suffix(".json").write_text(json.dumps(described))
+    async with opened(path) as stage:
+        await shown(stage)
+        await stage.shows("exit 3")
+        assert happened(stage)[0] == "failed no call failed"
+
+
 @pytest.mark.system
 async def test_a_finished_session_begins_with_what_happened(recording: Saver) -> None:
     """The lines are the failures that nothing mended, the changed files, and the beginning of the answer."""

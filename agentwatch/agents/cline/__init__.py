@@ -1,0 +1,1 @@
+"""Cline: the stream of its program for terminals, and its session files."""

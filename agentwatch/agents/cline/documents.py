@@ -1,0 +1,55 @@
+"""Reads a session of Cline: its document, and those of its subagents beside it, as lines."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import orjson
+
+from agentwatch.agents.fields import SUBAGENT
+from agentwatch.agents.gemini.json_chat import GeminiJson
+from agentwatch.agents.subagents import MOST_SUBAGENTS
+from agentwatch.sources.stores.lines import parsed
+
+MESSAGES = ".messages.json"
+_SILENT = ("updated_at", "system_prompt", "version")
+
+
+class Documents:
+    """The documents of a session. The lines of a subagent get the member `SUBAGENT`."""
+
+    def __init__(self, path: Path) -> None:
+        self._main = GeminiJson(path, _SILENT)
+        self._folder = path.absolute().parent
+        self._has_subagents = path.name == self._folder.name + MESSAGES
+        self._below: dict[str, GeminiJson] = {}
+
+    def leave_out_subagents(self) -> None:
+        """Read the session alone."""
+        self._has_subagents = False
+
+    def new_lines(self) -> list[bytes]:
+        """Return the lines that no earlier call has returned, in the order of their times. Raise `OSError` if
+        the document of the session cannot be read."""
+        lines = self._main.new_lines()
+        if not self._has_subagents:
+            return lines
+        timed = [(_time(line), line) for line in lines]
+        for path in sorted(self._folder.glob(f"agent_*{MESSAGES}"))[:MOST_SUBAGENTS]:
+            name = path.name.removesuffix(MESSAGES)
+            store = self._below.setdefault(name, GeminiJson(path, _SILENT))
+            with suppress(OSError):
+                for line in store.new_lines():
+                    timed.append((_time(line), orjson.dumps({SUBAGENT: name})[:-1] + b"," + line[1:]))
+        return [line for _, line in sorted(timed, key=lambda each: each[0])]
+
+    def close(self) -> None:
+        """Do nothing: no file is kept open."""
+
+
+def _time(line: bytes) -> int:
+    """Return the time of a message; 0 for the facts of the session, which come first."""
+    found = parsed(line)
+    at = found.get("ts") if isinstance(found, dict) else None
+    return at if type(at) is int else 0

@@ -1,0 +1,70 @@
+"""What is known about Cline, beside its formats. Source: folders that version 3.0.65 has written."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
+from agentwatch.agents.on_disk import iso_ms
+from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns
+from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
+
+if TYPE_CHECKING:
+    from agentwatch.sources.stores.lines import Store
+
+# The files: data/sessions/ID/ID.messages.json, described by ID.json; a subagent is agent_….messages.json
+# beside it. The facts of the description are in the database data/db/sessions.db too.
+
+_MESSAGES = ".messages.json"
+
+
+def sessions() -> Kind:
+    """Return the kind of the folder `sessions`."""
+    session = Kind("cline", owns(_MESSAGES), _session, cools_after_s=HOUR_S, is_polled=True)
+    return Kind("cline", below=any_folder(session))
+
+
+def _session(spot: Spot) -> list[SessionEntry]:
+    session_id, folder = spot.name.removesuffix(_MESSAGES), spot.folder
+    if session_id != folder.name:
+        return one_file(spot, session_id, parent=folder.name, reach=Reach.STORE)
+    facts = json_object(os.path.join(folder.path, f"{session_id}.json"))
+    more = facts.get("metadata")
+    metadata = Metadata(
+        title=text_in(more.get("title")) if isinstance(more, dict) else "",
+        prompt=text_in(facts.get("prompt")),
+        cwd=folder_in(facts.get("cwd")),
+        model=name_in(facts.get("model")),
+        began_ms=iso_ms(facts.get("started_at")),
+    )
+    return one_file(spot, session_id, metadata=metadata, reach=Reach.STORE)
+
+
+def _open(path: Path, head: bytes) -> Store | None:
+    """Open a session with its subagents, each of which is one JSON document."""
+    if not path.name.endswith(_MESSAGES) or not head:
+        return None
+    from agentwatch.agents.cline.documents import Documents
+
+    return Documents(path)
+
+
+PROGRAM = Program(
+    name="cline",
+    sessions=(SessionsAt("sessions", ("$CLINE_DATA_DIR", "~/.cline/data"), sessions),),
+    file_format="cline-session",
+    command=Command(
+        names=("cline",),
+        packages=("cline",),
+        servers=("hub", "dashboard", "kanban"),
+        one_prompt=frozenset({"--json"}),
+    ),
+    knowledge=Knowledge(
+        COMMANDS | CHANGES, joins_subagents=True, interrupt="Cline exits without a last line."
+    ),
+    stores=(_open,),
+    no_resume="cline --id with --json was not tried",
+)

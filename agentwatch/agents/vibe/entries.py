@@ -1,0 +1,290 @@
+"""Decodes the entries of Mistral Vibe: a line of its stream is one, and a line of its journal changes some. A
+stream has an entry only when it is complete: nothing shows a call that runs, or the end of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentwatch.agents.fields import NO_FIELDS, Fields, in_words, items, mapping, number, text
+from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, call_blocks, result_blocks
+from agentwatch.agents.tool import (
+    NO_FACTS,
+    Facts,
+    Phrase,
+    Result,
+    Tool,
+    command_in,
+    listed_entries,
+    named,
+    other_tool,
+    path_in,
+    remember,
+    tokens_in,
+)
+from agentwatch.agents.vibe.agent import FORMAT, JOURNAL_FORMAT, RECORD, changes
+from agentwatch.session.blocks import Block
+from agentwatch.session.events import (
+    Channel,
+    Compaction,
+    Event,
+    Notice,
+    Outcome,
+    Permission,
+    PlanEntry,
+    Prompt,
+    RunInfo,
+    RunStarted,
+    Text,
+    TextEnded,
+    ToolKind,
+    TurnEnded,
+    Unknown,
+    Usage,
+    UsageScope,
+)
+
+_PATH = path_in("filePath", "file_path", "path")
+TOOLS = {
+    "bash": Tool(ToolKind.EXECUTE, Phrase.RAN, command_in("command")),
+    "read_file": Tool(ToolKind.READ, Phrase.READ, paths=_PATH),
+    "write_file": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATH),
+    "search_replace": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATH),
+    "edit": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATH),
+    "grep": Tool(ToolKind.SEARCH, Phrase.SEARCHED, named("pattern")),
+    "todo": Tool(ToolKind.PLAN, Phrase.TODOS),
+    "task": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("description", "task")),
+    "web_search": Tool(ToolKind.SEARCH, Phrase.SEARCHED_WEB, named("query")),
+    "web_fetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
+}
+"""The tools by the last part of their names: `file_system.bash`."""
+_OPEN = frozenset(("pending", "running", "blocked", "open"))
+_OUTCOMES = {"failed": Outcome.FAILED, "cancelled": Outcome.CANCELLED, "skipped": Outcome.REJECTED}
+_ENDS = {"completed": Outcome.SUCCEEDED, "interrupted": Outcome.CANCELLED, "failed": Outcome.FAILED}
+_MOST_QUESTIONS = 100
+_MOST_ENTRIES = 1 << 14
+"""Entries that are known to be complete. A checkpoint repeats all of them."""
+
+
+def tool_named(name: str) -> Tool:
+    """Return the tool with a name."""
+    return TOOLS.get(name.rpartition(".")[2]) or other_tool(name)
+
+
+def _status(state: Fields) -> str:
+    return text(state, "status") or ""
+
+
+def _arguments(entry: Fields) -> Fields:
+    """Return the arguments of a call, the texts that it replaces under the names that other agents use."""
+    given = mapping(mapping(entry.get("detail")).get("input"))
+    edits = [
+        {"old_string": each.get("oldString"), "new_string": each.get("newString")}
+        for each in map(mapping, items(given.get("changes")))
+    ]
+    rest = {key: value for key, value in given.items() if key != "changes"}
+    return {**rest, "edits": edits} if edits else rest
+
+
+def _plan(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
+    return listed_entries(arguments.get("todos"), "content") if tool.kind is ToolKind.PLAN else ()
+
+
+def _result(kind: ToolKind, state: Fields) -> Result:
+    """Return how a call ended. The state of a command that failed is `completed`."""
+    output, display = mapping(state.get("output")), mapping(state.get("display"))
+    made = output.get("structured_content")
+    code = number(mapping(made), "returncode") if kind is ToolKind.EXECUTE else None
+    status = _status(state)
+    if status in _OUTCOMES:
+        error = text(mapping(state.get("error")), "message") or text(state, "reason")
+        return Result(_OUTCOMES[status], error or text(display, "message"), code)
+    if status != "completed":
+        return Result(Outcome.RETURNED, NO_STATUS, code)
+    if code or display.get("success") is False:
+        return Result(Outcome.FAILED, f"exit {code}" if code else output_text(state)[:4096] or None, code)
+    is_new = kind is ToolKind.EDIT and (output.get("fileExisted") is False)
+    return Result(
+        Outcome.SUCCEEDED, None, code, Facts(phrase=Phrase.CREATED, is_new_file=True) if is_new else NO_FACTS
+    )
+
+
+def output_text(state: Fields) -> str:
+    """Return what a call returned."""
+    output = mapping(state.get("output"))
+    made = mapping(output.get("structured_content")) or output
+    streams = [found for key in ("stdout", "stderr") if (found := text(made, key))]
+    return text(state, "outputText") or "".join(streams) or text(made, "content") or ""
+
+
+class VibeDecoder:
+    """Decodes the lines of a stream into events, and keeps the state that later lines depend on."""
+
+    format = FORMAT
+
+    def __init__(self) -> None:
+        self._calls = NamedCalls(tool_named)
+        self._session_id: str | None = None
+        self._complete: dict[str, None] = {}
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        return list(self.entry(fields))
+
+    def end(self) -> list[Event]:
+        """Return the events that follow from the end of the stream: none."""
+        return []
+
+    def begin(self, session_id: str | None) -> Iterator[Event]:
+        """Yield the start of a run if the session is another one."""
+        if session_id is not None and session_id != self._session_id:
+            self._session_id = session_id
+            self._calls.begin_run(None)
+            yield RunStarted(self.format, session_id)
+
+    def entry(self, entry: Fields) -> Iterator[Event]:
+        """Yield the events of an entry, which may have been decoded before."""
+        yield from self.begin(text(entry, "sessionId"))
+        entry_id, kind = text(entry, "id") or "", entry.get("type")
+        if entry_id and entry_id in self._complete:
+            return
+        status = _status(mapping(entry.get("state")))
+        if entry_id and entry.get("generationStatus") == "completed" and status not in _OPEN:
+            remember(self._complete, entry_id[:200], None, _MOST_ENTRIES)
+        at_ms = number(entry, "updatedAt")
+        match kind:
+            case "effect":
+                yield from self._effect(entry_id, entry)
+            case "callback":
+                yield _question(entry, at_ms)
+            case "message" | "reasoning":
+                if entry.get("generationStatus") == "completed":
+                    yield from _text(entry, at_ms)
+            case "notice":
+                if (level := entry.get("level")) in ("warning", "error"):
+                    yield Notice(text(entry, "message") or "notice", at_ms, is_error=level == "error")
+            case "checkpoint":
+                if "compact" in (text(entry, "kind") or ""):
+                    yield Compaction(is_over=True, at_ms=at_ms)
+            case _:
+                yield Unknown(f"type {in_words(kind)}")
+
+    def _effect(self, entry_id: str, entry: Fields) -> Iterator[Event]:
+        name = text(mapping(entry.get("detail")), "toolName") or "tool"
+        tool, arguments, state = tool_named(name), _arguments(entry), mapping(entry.get("state"))
+        began_ms, at_ms = number(entry, "createdAt"), number(entry, "updatedAt")
+        if not self._calls.is_open(entry_id):
+            entries, group = _plan(tool, arguments), text(entry, "inputEntryId")
+            yield self._calls.started(entry_id, name, arguments, entries, group=group, at_ms=began_ms)
+        if _status(state) not in _OPEN:
+            yield from self._calls.ended(entry_id, name, _result(tool.kind, state), at_ms=at_ms)
+
+
+def _text(entry: Fields, at_ms: int | None) -> Iterator[Event]:
+    parts = (text(mapping(part), "text") for part in items(entry.get("content")))
+    words = text(entry, "text") or "\n\n".join(filter(None, parts))
+    if not words or mapping(entry.get("outcome")).get("type") == "discarded" or entry.get("role") == "system":
+        return
+    if entry.get("role") == "user":
+        yield Prompt(words)
+        return
+    channel = Channel.REASONING if entry.get("type") == "reasoning" else Channel.ANSWER
+    yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
+
+
+def _question(entry: Fields, at_ms: int | None) -> Permission:
+    detail, state = mapping(entry.get("detail")), mapping(entry.get("state"))
+    effect = mapping(detail.get("effect"))
+    decision = mapping(mapping(state.get("output")).get("decision"))
+    status = _status(state)
+    answer = None if status in _OPEN else text(decision, "type") or status
+    subject = text(effect, "toolName") or text(entry, "title") or "question"
+    target, _ = tool_named(subject).described(mapping(effect.get("input")))
+    call_id = text(detail, "relatedEntryId") or text(entry, "relatedEntryId")
+    key = text(entry, "callbackId") or text(entry, "id")
+    return Permission(subject, answer, text(detail, "reason"), at_ms, key, call_id, target)
+
+
+class JournalDecoder(VibeDecoder):
+    """Decodes the lines of a journal. Its lines change entries, and replace the state of the session."""
+
+    format = JOURNAL_FORMAT
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ended: str | None = None
+        """The last turn that has ended."""
+        self._usage: Fields = NO_FIELDS
+        self._asked: dict[str, str] = {}
+        """The subject of each open question, by its id."""
+
+    def decode(self, fields: Fields) -> list[Event]:
+        """Return the events of one line."""
+        if RECORD not in fields:
+            return [Unknown(f"type {in_words(fields.get('type'))}")]
+        if fields.get("type") in ("callback_registered", "callback_resolved"):
+            return [self._callback(mapping(fields.get("payload")))]
+        return [event for each in changes(fields) for event in self._change(each)]
+
+    def _change(self, change: Fields) -> Iterator[Event]:
+        match change.get("op"):
+            case "append_entry" | "replace_entry":
+                yield from self.entry(mapping(change.get("entry")))
+            case "set_envelope":
+                yield from self._state(mapping(change.get("state")))
+            case "set_facts":
+                yield from self._facts(mapping(change.get("facts")))
+            case op:
+                yield Unknown(f"op {in_words(op)}")
+
+    def _facts(self, facts: Fields) -> Iterator[Event]:
+        """Read what is beside the journal, which its store puts before it."""
+        yield from self.begin(text(facts, "session_id"))
+        cwd = text(mapping(facts.get("environment")), "working_directory")
+        self._calls.begin_run(cwd)
+        model = text(mapping(facts.get("config")), "active_model")
+        yield RunInfo(cwd=cwd, model=model, branch=text(facts, "git_branch"), title=text(facts, "title"))
+
+    def _state(self, state: Fields) -> Iterator[Event]:
+        session, turn = mapping(state.get("session")), mapping(state.get("latestTurn"))
+        at_ms = number(session, "updatedAt")
+        yield from self.begin(text(session, "id"))
+        usage = mapping(session.get("tokenUsage"))
+        if usage and usage != self._usage:
+            self._usage = usage
+            tokens = tokens_in(usage, "inputTokens", "cachedInputTokens", "outputTokens")
+            used = number(mapping(session.get("contextUsage")), "inputTokens")
+            yield Usage(tokens._replace(context_used=used), UsageScope.RUN, at_ms)
+        turn_id, outcome = text(turn, "id"), _ENDS.get(text(turn, "status") or "")
+        if outcome is not None and turn_id != self._ended:
+            self._ended = turn_id
+            error = text(mapping(turn.get("error")), "message") if outcome is Outcome.FAILED else None
+            began_ms, ended_ms = number(turn, "startedAt"), number(turn, "completedAt")
+            duration_ms = None if began_ms is None or ended_ms is None else max(ended_ms - began_ms, 0)
+            yield TurnEnded(outcome, error, duration_ms=duration_ms)
+
+    def _callback(self, payload: Fields) -> Permission:
+        """Read a question, or its answer. The state of the session does not have it."""
+        key, entry = text(payload, "callback_id") or "", mapping(payload.get("routing"))
+        if entry:
+            asked = _question(entry, number(entry, "updatedAt"))
+            remember(self._asked, key, asked.subject, _MOST_QUESTIONS)
+            return asked
+        decision = mapping(mapping(mapping(payload.get("result")).get("output")).get("decision"))
+        answer = text(decision, "type") or "answered"
+        return Permission(self._asked.pop(key, "question"), answer, key=key or None)
+
+
+def entry_blocks(entry: Fields, _call_id: str) -> Iterator[Block]:
+    """Yield the blocks of an entry that starts or ends a call."""
+    tool = tool_named(text(mapping(entry.get("detail")), "toolName") or "tool")
+    arguments, state = _arguments(entry), mapping(entry.get("state"))
+    yield from call_blocks(tool, arguments, _plan(tool, arguments))
+    if _status(state) not in _OPEN:
+        yield from result_blocks(tool, output_text(state), _result(tool.kind, state).error)
+
+
+def record_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+    """Yield the blocks of a line of a journal that starts or ends a call."""
+    for each in changes(fields):
+        if (entry := mapping(each.get("entry"))).get("id") == call_id:
+            yield from entry_blocks(entry, call_id)
