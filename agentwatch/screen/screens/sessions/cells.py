@@ -182,6 +182,10 @@ def _by_name(cells: Iterable[tuple[Column, int]]) -> dict[str, int]:
     return widths
 
 
+def _text(column: Column, row: Row, now_ms: int) -> str:
+    return column.words(row, now_ms) if column.has_clock else column.words(row)
+
+
 def grown(needed: Widths, rows: Sequence[Row], now_ms: int, chosen: Sequence[str] = ()) -> Widths:
     """Return widths that have room for more rows as well; none is smaller than before."""
     wanted = chosen or _USUAL
@@ -190,7 +194,7 @@ def grown(needed: Widths, rows: Sequence[Row], now_ms: int, chosen: Sequence[str
         width = before
         if column.grows != 0 and column.name in wanted:
             for row in rows:
-                text = column.words(row, now_ms) if column.has_clock else column.words(row)
+                text = _text(column, row, now_ms)
                 if text and text != UNKNOWN:
                     size = columns(SafeText(text)) if column.is_text else len(text)
                     width = max(width, size, column.least)
@@ -238,7 +242,8 @@ _TITLE = next(at for at, column in enumerate(COLUMNS) if column.name == "title")
 def unpadded_columns(row: Row, needed: Widths, now_ms: int) -> Columns:
     """The columns of a row for a program: those before the title are as wide as in all rows, the others as in
     this one. Title and activity are cut."""
-    widths = needed[:_TITLE] + grown(NO_ROWS, [row], now_ms)[_TITLE:]
+    own = (_text(each, row, now_ms).strip() if each.is_usual else "" for each in COLUMNS[_TITLE:])
+    widths = [*needed[:_TITLE], *(0 if text == UNKNOWN else len(text) for text in own)]
     beside, clock = words.title_suffix(row), words.activity_clock(row, now_ms)
     title = columns(words.title(row)) + (len(beside) + 1 if beside else 0)
     activity = columns(words.activity(row, now_ms)) + (len(clock) + 3 if clock else 0)
@@ -258,7 +263,7 @@ def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: boo
         if column.draw is not None:
             spans += [(gap, ""), *column.draw(row, width, now_ms, row_style, depth)]
             continue
-        text = column.words(row, now_ms) if column.has_clock else column.words(row)
+        text = _text(column, row, now_ms)
         text = fitted(SafeText(text), width) if column.is_text else f"{text:>{width}}"
         style = column.style if isinstance(column.style, str) else column.style(row)
         spans.append((SafeText(f"{space}{text}"), style))
