@@ -55,7 +55,7 @@ async def test_stock_textual_shows_the_same(monkeypatch: pytest.MonkeyPatch) -> 
 def is_drawn(terminal: Terminal, *, with_help: bool) -> bool:
     """Return whether a terminal shows the session, with the help over it or without."""
     text = terminal.screen_text()
-    return "Moving" in text if with_help else "✓ succeeded" in text and "3 Detail" in text
+    return "Keys · calls" in text if with_help else "✓ succeeded" in text and "3 Detail" in text
 
 
 def shows_the_same(ours: Terminal, stock: Terminal) -> bool:
