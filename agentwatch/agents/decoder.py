@@ -282,7 +282,7 @@ class Decoder:
             if self._time_of is not None:
                 events = self._timed(events, fields)
             kind = type(events[-1]) if events else None
-            # Prompts with a role only, as Vibe begins: asking about each would load the modules of all agents.
+            # Prompts with a role only, as Vibe begins: asking about each would load all agents.
             may_start = kind in _MAY_CHANGE_AGENT or (kind is Prompt and "role" in fields)
             if may_start and (other := self._other_agent(fields)):
                 events = _after_time(self._decoder.end(), self._first_of_run(other, fields))

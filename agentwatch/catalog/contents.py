@@ -244,7 +244,7 @@ class Searched(NamedTuple):
 
 
 ELSEWHERE = "on another machine"
-_ONLY_LISTED = "only their metadata can be read"
+_ONLY_LISTED = "with metadata only"
 _TOO_LARGE = "larger than is searched"
 _UNKNOWN = "of an unknown agent"
 
@@ -313,6 +313,8 @@ class Search:
                         yield from self._decoded(one, most)
             except Fault as fault:
                 self.not_searched[str(fault)] += 1
+            except FileNotFoundError:
+                self.not_searched["deleted"] += 1
             except OSError as error:
                 self.not_searched[(error.strerror or str(error)).lower()] += 1
 
@@ -349,7 +351,7 @@ class Search:
             repo = self._repositories.of(cwd).name if cwd else ""
             for nth, number in enumerate(reversed(numbers)):
                 part = Part(feed, session.transcript[number], times.at(number), agent, repo)
-                if self._is_wanted(part) and test(part) is True and self._is_new(part):
+                if self._is_wanted(part) and test(part) is True and self._is_new(one.key, part):
                     yield [self._hit(one, feed, part)]
                     found += 1
                     if found == most:
@@ -385,10 +387,11 @@ class Search:
     def _is_wanted(self, part: Part) -> bool:
         return part.call is not None or (self._query.has_texts and part.entry.kind is not Kind.NOTICE)
 
-    def _is_new(self, part: Part) -> bool:
-        """A fork repeats the calls of a session with their ids and times, and its texts with their times."""
+    def _is_new(self, session: Key, part: Part) -> bool:
+        """A fork repeats the calls of a session with their ids and times, and its texts with their times. The
+        same text without a time may have been written twice."""
         what = (part.kind, part.texts[0]) if part.call is None else (part.call.call_id,)
-        key = (part.agent, part.at_ms, *what)
+        key = (part.agent, session if part.at_ms is None else part.at_ms, *what)
         is_new = key not in self._seen
         self._seen.add(key)
         return is_new
@@ -453,11 +456,6 @@ class ContentsSearch:
     def not_searched(self) -> Mapping[str, int]:
         """The number of sessions by the reason."""
         return self._search.not_searched
-
-    @property
-    def skipped(self) -> int:
-        """How many cannot be read, are too large, or are on another machine."""
-        return sum(self.not_searched.values())
 
     def advance(self, seconds: float) -> list[Hit]:
         """Return what was found meanwhile. After `seconds`, no other piece of 1 MiB is begun."""

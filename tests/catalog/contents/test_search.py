@@ -168,7 +168,7 @@ def test_hits_are_the_newest_first(tmp_path: Path) -> None:
     there = session(tmp_path, said("needle 0", NOW_MS - 9), number=3, seen_ms=NOW_MS - 9)
     there.path.unlink()
     assert find("needle", [*entries, searched_row(there)], 6).not_searched == {}
-    assert find("needle", [*entries, searched_row(there)], 7).not_searched == {"no such file or directory": 1}
+    assert find("needle", [*entries, searched_row(there)], 7).not_searched == {"deleted": 1}
 
 
 def test_what_a_fork_repeats_is_found_once(tmp_path: Path) -> None:
@@ -286,13 +286,13 @@ def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
     rows.append(row(path=there.path, number=9, can_open=False))
     search = ContentsSearch("needle", [*rows, there])
     assert len(search.advance(60)) == 1
-    assert (search.is_over, search.searched, search.skipped) == (True, 7, 6)
+    assert (search.is_over, search.searched, sum(search.not_searched.values())) == (True, 7, 6)
     assert search.not_searched == {
-        "no such file or directory": 1,
+        "deleted": 1,
         "too many levels of symbolic links": 1,
         "it is not a regular file": 2,
         "it holds no session": 1,
-        "only their metadata can be read": 1,
+        "with metadata only": 1,
     }
 
 
@@ -306,7 +306,7 @@ def test_what_is_in_a_store_is_searched(tmp_path: Path) -> None:
     assert [hit.text for hit in found("needle", row(path=path))] == ["A needle"]
     os.truncate(path, 17 << 20)
     search = ContentsSearch("needle", [row(path=path)])
-    assert (search.advance(60), search.skipped) == ([], 1)
+    assert (search.advance(60), sum(search.not_searched.values())) == ([], 1)
     machine = fake_machine(tmp_path / "machine", 26)
     stored = {key: path for key, path in machine.captured.items() if "opencode.db/" in str(path)}
     assert stored

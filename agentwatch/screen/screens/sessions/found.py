@@ -23,7 +23,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import age_words
-from agentwatch.text.safe import SafeText, cut, fitted, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
 
 # Searches the contents of sessions in a thread, and reports what it finds to the screen.
 
@@ -38,7 +38,8 @@ class Progress(NamedTuple):
     hits: list[Hit]
     searched: int
     total: int
-    skipped: int
+    not_searched: Mapping[str, int]
+    """How many were not searched, by the reason."""
     is_over: bool
 
 
@@ -70,67 +71,82 @@ class Searching(Background):
                 if self._ended.is_set():
                     return  # the screen may be gone
                 reported_at, has_hits = now, has_hits or bool(hits)
-                self._report(Progress(hits, search.searched, search.total, search.skipped, is_over))
+                not_searched = {**search.not_searched}
+                self._report(Progress(hits, search.searched, search.total, not_searched, is_over))
                 hits = []
 
 
-_AGENT, _PROJECT, _CALL, _AGE, _GAP = 9, 16, 14, 8, 2
-_LEAST_WITH_AGENT = 124
-_LEAST_WITH_PROJECT = 104
-_LEAST_WITH_CALL = 62
+_AGENT, _PROJECT, _CALL, _AGE, _GAP = 9, 16, 14, 9, 2
+_LEAST_WITH_CALL = 50
 _LEAST_WITH_NAMES = 60
-_TITLES = (12, 32)
-"""The least and the greatest width of the titles: a quarter of the row, or a third without calls."""
 _MOST_WORDS = 40
 
 
 class FoundView(RowView, HeadedView):
-    """One row for each hit: its session, if the row above has another one, and the text around the words."""
+    """A line for each session with its agent and project, and below it one for each hit, with the text around
+    the words in nearly the whole width. Only hits can be selected."""
 
     def __init__(self, rows: Mapping[Key, Row], words: str) -> None:
         super().__init__("", id="found")
         self.rows = rows
-        self.progress = SafeText("")
+        self.progress = self.not_searched = SafeText("")
         self._words = marked_words(words)
-        self.hits: list[Hit] = []
+        self._lines: list[Hit | Key] = []
+        self._call = 0
+        """The width of the widest call; 0 without one."""
+
+    @property
+    def hits(self) -> list[Hit]:
+        return [line for line in self._lines if isinstance(line, Hit)]
 
     @property
     def chosen(self) -> Hit | None:
-        return self.hits[self.cursor] if self.hits else None
+        line = self._lines[self.cursor] if self._lines else None
+        return line if isinstance(line, Hit) else None
 
     def add(self, hits: Iterable[Hit]) -> None:
-        self.hits += hits
+        last = self._lines[-1] if self._lines else None
+        for hit in hits:
+            if not isinstance(last, Hit) or last.key != hit.key:
+                self._lines.append(hit.key)
+            self._lines.append(hit)
+            self._call = max(self._call, min(columns(_origin(hit)), _CALL) + _GAP)
+            last = hit
+        self.cursor = max(self.cursor, min(len(self._lines) - 1, 1))
         self.show_lines()
 
     def line_count(self) -> int:
-        return len(self.hits)
+        return len(self._lines)
+
+    def choose(self, row: int) -> None:
+        """Select a hit: at the line of a session, the next one in the direction of the move."""
+        row = max(0, min(row, len(self._lines) - 1))
+        if self._lines and not isinstance(self._lines[row], Hit):
+            row += 1 if row > self.cursor or not row else -1
+        super().choose(row)
+        if row == 1:
+            self.bring_into_view(0)
 
     def heading(self, width: int) -> Spans:
-        if width < _LEAST_WITH_NAMES:
-            return [(cut(self.progress, width), "muted")]
-        names = ("agent", "repository", "session", "call", "age")
-        cells = [fitted(SafeText(name), size) for name, size in zip(names, _sizes(width), strict=True)]
-        return [(SafeText("".join([*cells, "found"])), "muted")] if self.hits else []
+        said = [*filter(None, (self.progress if width < _LEAST_WITH_NAMES else "", self.not_searched))]
+        return [(cut(SafeText(" · ".join(said)), width), "muted")]
 
     def row(self, y: int, width: int) -> Spans:
-        hit = self.hits[y]
-        row, sizes = self.rows[hit.key], _sizes(width)
-        texts = [foreign(row.agent), repository(row), title(row)]
-        if y and self.hits[y - 1].key == hit.key:
-            texts = [SafeText("")] * 3
-        at_ms = row.seen_ms if hit.at_ms is None else hit.at_ms
-        age = SafeText("" if at_ms is None else age_words(now_ms() - at_ms))
-        texts += [safe_line(f"#{hit.call} {hit.tool}" if hit.call else hit.kind), age]
-        cells = [
-            fitted(cut(text, size - _GAP), size) if size else ""
-            for text, size in zip(texts, sizes, strict=True)
-        ]
-        return [
-            (SafeText("".join(cells[:2])), "muted"),
-            (SafeText(cells[2]), "strong"),
-            (SafeText("".join(cells[3:])), "muted"),
-            *self._marked(cut(safe_line(hit.text), width - sum(sizes))),
-        ]
+        line = self._lines[y]
+        return self._hit(line, width) if isinstance(line, Hit) else self._session(self.rows[line], width)
+
+    def _session(self, row: Row, width: int) -> Spans:
+        project = min(_PROJECT, width // 4)
+        texts = ((foreign(row.agent), _AGENT), (repository(row), project))
+        names = "".join(fitted(cut(text, size - _GAP), size) for text, size in texts)
+        return [(SafeText(names), "muted"), (cut(title(row), max(width - len(names), 1)), "strong")]
+
+    def _hit(self, hit: Hit, width: int) -> Spans:
+        at_ms = self.rows[hit.key].seen_ms if hit.at_ms is None else hit.at_ms
+        lead = fitted(SafeText("" if at_ms is None else f"  {age_words(now_ms() - at_ms)}"), _AGE)
+        if self._call and width >= _LEAST_WITH_CALL:
+            lead = SafeText(lead + fitted(cut(_origin(hit), self._call - _GAP), self._call))
+        return [(lead, "muted"), *self._marked(cut(safe_line(hit.text), width - columns(lead)))]
 
     def _marked(self, text: SafeText) -> Spans:
         lowered = text.lower()
@@ -152,6 +168,7 @@ class FoundScreen(ModalScreen[None]):
     """What was found; a hit opens its session, from which esc returns here. The search starts when shown."""
 
     app: TerminalApp[None]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Back"),
@@ -170,7 +187,7 @@ class FoundScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         search = ContentsSearch(self._words, list(self._found.rows.values()))
         self._found.border_subtitle = Content("enter open · esc back")
-        self._take(Progress([], 0, search.total, 0, search.is_over))
+        self._take(Progress([], 0, search.total, {}, search.is_over))
         self._searching = Searching(
             search, partial(self.call_later, self._take), partial(self.call_later, self.app.fail)
         )
@@ -200,23 +217,17 @@ class FoundScreen(ModalScreen[None]):
             said.append(plural(progress.total, "session"))
         else:
             said.append(f"{progress.searched:,} of {plural(progress.total, 'session')}")
-        if progress.skipped:
-            said.append(f"{progress.skipped:,} not searched")
+        if not_searched := progress.not_searched:
+            reasons = ", ".join(f"{count:,} {reason}" for reason, count in not_searched.items())
+            self._found.not_searched = SafeText(f"{sum(not_searched.values()):,} not searched: {reasons}")
         self._found.progress = SafeText(" · ".join(said))
         self._found.border_title = Content(self._found.progress)
         self._found.add(progress.hits)
 
 
-def _sizes(width: int) -> tuple[int, int, int, int, int]:
-    """Return the widths of the columns before the text; 0 for one that has no room."""
-    titles = max(_TITLES[0], min(width // (4 if width >= _LEAST_WITH_CALL else 3), _TITLES[1]))
-    return (
-        _AGENT if width >= _LEAST_WITH_AGENT else 0,
-        _PROJECT if width >= _LEAST_WITH_PROJECT else 0,
-        titles,
-        _CALL if width >= _LEAST_WITH_CALL else 0,
-        _AGE if width >= _LEAST_WITH_CALL else 0,
-    )
+def _origin(hit: Hit) -> SafeText:
+    """Return the call of a hit and its tool, `#12 Bash`, or else what said the words: `prompt`."""
+    return safe_line(f"#{hit.call} {hit.tool}" if hit.call else hit.kind)
 
 
 def _findable(words: str, text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.catalog.contents import ContentsSearch
+from agentwatch.catalog.contents import ContentsSearch, Hit
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.found import FoundScreen, FoundView
@@ -40,7 +40,8 @@ async def find(stage: HomeStage, words: str) -> FoundView:
 
 @pytest.mark.system
 async def test_words_are_found_in_the_contents(tmp_path: Path) -> None:
-    """Hits are listed below their session, the newest first, with call and age; escape leads back."""
+    """Hits are listed below their session, the newest first, with call and age; escape leads back. The line
+    of a session has its agent and project at every width; there is a column of calls if one is known."""
     rows = [
         saved(tmp_path, "older", "an old Needle here", seen_ms=1),
         saved(tmp_path, "newer", "one needle", "nothing", "two needles", seen_ms=2),
@@ -52,14 +53,27 @@ async def test_words_are_found_in_the_contents(tmp_path: Path) -> None:
         assert [hit.key[1] for hit in view.hits] == ["newer", "newer", "older"]
         assert str(view.border_title) == "“needle” · 3 hits · 3 sessions"
         assert stage.text.count("Title of newer") == 1
-        line = next(line for line in stage.lines if "an old Needle here" in line)
-        assert "Title of older" in line
+        assert "nothing" not in stage.text
+        for size in ((160, 48), (100, 30), (80, 24), (60, 20)):
+            with case(size):
+                await stage.pilot.resize_terminal(*size)
+                at = next(y for y, line in enumerate(stage.lines) if "an old Needle here" in line)
+                assert re.search(r"claude +api +Title of older", stage.lines[at - 1])
+                assert re.search(r" d +(prompt +)?an old Needle", stage.lines[at])
+        await stage.pilot.resize_terminal(140, 40)
+        # The cursor is on hits only, also after a click on the line of a session, and the first line is seen.
+        chosen = []
+        for key in ("g", "down", "down", "down", "up", "up", "up", "G"):
+            await stage.press(key)
+            assert view.chosen is not None
+            chosen.append(view.hits.index(view.chosen))
+        assert chosen == [0, 1, 2, 2, 1, 0, 0, 2]
         # A call has its number and its tool; the time is that of its line.
         await stage.begin(row("demo", path=RECORDINGS / "demo.ndjson"))
         view = await find(stage, "seconds\\b")
         assert [(hit.call, hit.tool) for hit in view.hits] == [(5, "grep")]
         line = next(line for line in stage.lines if "#5 grep" in line)
-        assert re.search(r"#5 grep +\d+ d +\\\.seconds", line)
+        assert re.search(r"\d+ d +#5 grep +\\\.seconds", line)
         # The search in titles and prompts is still there.
         rows = [saved(tmp_path, "one", "a needle"), saved(tmp_path, "two", "a needle")]
         await stage.begin(*rows)
@@ -86,7 +100,8 @@ async def test_words_are_found_in_the_contents(tmp_path: Path) -> None:
         ]
         await stage.begin(*rows)
         view = await find(stage, "needle")
-        assert str(view.border_title) == "“needle” · 0 hits · 3 sessions · 2 not searched"
+        assert str(view.border_title) == "“needle” · 0 hits · 3 sessions"
+        await stage.shows("2 not searched: 1 deleted, 1 with metadata only")
         assert "nothing found" in stage.text
         await stage.press("enter")
         assert isinstance(stage.app.screen, FoundScreen)
@@ -162,10 +177,13 @@ async def test_the_selected_hit_stays_while_others_come(
         if not allowed[0]:
             return []
         allowed[0] -= 1
-        return advance(search, 0)
+        found: list[Hit] = []
+        while not found and not search.is_over:
+            found = advance(search, 0)
+        return found
 
     monkeypatch.setattr(ContentsSearch, "advance", one_at_a_time)
-    rows = [saved(tmp_path, f"s{number}", "needle", seen_ms=9 - number) for number in range(9)]
+    rows = [saved(tmp_path, f"s{n}", f"needle {n}", seen_ms=9 - n) for n in range(9)]
     async with at_home(rows) as stage:
         await stage.press("slash", *"needle", "enter")
         await stage.until(lambda: isinstance(stage.app.screen, FoundScreen), "the hits")

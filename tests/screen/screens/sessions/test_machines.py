@@ -80,7 +80,7 @@ async def test_a_row_names_its_machine() -> None:
         # They are counted as not searched: nothing is fetched for a search.
         await stage.begin(remote("one"))
         await stage.press("slash", *"Title", "enter")
-        await stage.shows("1 not searched")
+        await stage.shows("1 not searched: 1 on another machine")
         # Control characters and marks of direction in a name of a machine are shown, and have no effect.
         evil = "b\x1b[31m\x9b2J\u202ex\u2066\n\ud800" + "y" * 5_000
         await stage.begin(remote("one", host=evil, repo=evil, now=evil))
