@@ -392,6 +392,8 @@ class Machine:
         if self.wants_all and self._unwanted and self.since_ms is None and not self.agents:
             newest = sorted(self._unwanted, key=lambda key: -self._sessions[key].seen_ms)
             self._want(now_ms, newest)
+        if self._unwanted and (viewed := self._unwanted.keys() & (self.in_view or ())):
+            self._want(now_ms, viewed)
         self._unread |= dict.fromkeys(key for key in self._behind if self._sessions[key].is_due)
         while self._unread:
             key = next(iter(self._unread))
@@ -484,7 +486,9 @@ class Machine:
             return False
         if self._is_brief or not self._is_in_time(session):
             return session.is_live
-        return self.wants_all or session.is_live or now_ms - session.seen_ms < RECENT_MS
+        if self.wants_all or session.is_live or found.key in (self.in_view or ()):
+            return True
+        return now_ms - session.seen_ms < RECENT_MS
 
     def _above(self, session: LocalSession) -> list[LocalSession]:
         """The session whose subagent a session is, and those above it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from heapq import nlargest
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.row import Row
@@ -30,6 +31,15 @@ def hidden_from_ms(row: Row) -> int | None:
         return 0
     seen_ms = row.began_ms if row.seen_ms is None else row.seen_ms
     return None if seen_ms is None else seen_ms + SHOWN_DAYS * DAY_MS
+
+
+MOST_OLDER = 20
+
+
+def newest_older(rows: Iterable[Row], now_ms: int) -> list[Row]:
+    """Return the newest of the sessions that are hidden for their age: an empty list shows them instead."""
+    older = (row for row in rows if not row.is_archived and is_hidden(row, now_ms))
+    return nlargest(MOST_OLDER, older, key=lambda row: (row.last_ms, row.key))
 
 
 _DEEPEST = 8

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import State
-from agentwatch.catalog.hiding import hidden_from_ms, is_hidden, root
+from agentwatch.catalog.hiding import hidden_from_ms, is_hidden, newest_older, root
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.row_counts import ended_ms, has_ended
 from agentwatch.catalog.row_filter import Matches, row_filter
@@ -36,6 +36,8 @@ class Heading:
     """Whether the folds of ended sessions follow. They do not belong to a day."""
     others: int = 0
     """How many sessions more are below a day: unknown, archived, or run for one prompt by a program."""
+    older: int = 0
+    """How many old sessions are hidden, above the newest of them in an otherwise empty list."""
 
 
 class RowLine(NamedTuple):
@@ -331,6 +333,7 @@ class Listing:
         self._lines: list[Line] = []
         self._at: dict[Key, int] = {}
         self._hidden = self._filtered = 0
+        self._offers_older = self._shows_older = False
         self._parents: set[Key] = set()
         """The sessions that are named as parents, listed or not."""
         self._now_ms = 0
@@ -415,6 +418,13 @@ class Listing:
         self._filter, self._search = row_filter(wanted.filter), row_search(wanted.search)
         self._build()
 
+    def offer_older(self, *, is_offered: bool) -> None:
+        """Show the newest of the older sessions while no other one is: once all were searched for."""
+        if is_offered is not self._offers_older:
+            self._offers_older = is_offered
+            if self._shows_older or not self._lines:
+                self._build()
+
     def toggle(self, line: RowLine | FoldLine) -> None:
         self._toggled[line.fold] = not line.is_open
         self._build()
@@ -441,12 +451,23 @@ class Listing:
                 if from_ms is not None and (self._expires_ms is None or from_ms < self._expires_ms):
                     self._expires_ms = from_ms
             shown[key] = row
+        older = []
+        if self._offers_older and not shown and not shows_hidden:
+            tops = (row for row in self._rows.values() if root(row, self._rows) is row)
+            older = newest_older(filter(self._matches, tops), self._now_ms)
+            shown = {row.key: row for row in older}
+        self._shows_older = bool(older)
         arrangement = Arrangement(shown, self._order, self._toggled, folds=self._search is None)
         self._lines = arrangement.lines(self._request.sort)
+        if older:
+            self._lines.insert(0, Heading(Group.ENDED, len(older), older=self._hidden))
+            self._hidden -= len(older)
         self._at = {line.row.key: at for at, line in enumerate(self._lines) if isinstance(line, RowLine)}
 
     def _is_apart(self, row: Row) -> bool:
         """Whether a new session is hidden and changes no line: of 100,000 sessions most are old."""
+        if self._offers_older and (self._shows_older or not self._lines):
+            return False
         is_alone = row.parent is None and row.key not in self._parents
         shows_hidden = self._request.shows_hidden or self._search is not None
         return is_alone and not shows_hidden and is_hidden(row, self._now_ms) and self._matches(row)

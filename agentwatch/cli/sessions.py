@@ -148,6 +148,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     stderr. The exit code is 0 without any session too, and 2 if our own folder cannot be read or no machine
     answers. `machines` are `.`, `nats://HOST`, `ssh://HOST`; this machine if empty."""
     from agentwatch.base.config import HERE
+    from agentwatch.catalog.hiding import SHOWN_DAYS
     from agentwatch.recording.saved_sessions import saved_stems
     from agentwatch.recording.store import sessions_folder
 
@@ -155,8 +156,11 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     if machines:
         rows, code = of_machines(machines, wants_all=wanted.has_old)
     else:
-        rows, code = _of_this_one(wanted), 0
+        rows, code = _of_this_one(wanted, at_ms, shows_older=not as_json), 0
     found = chosen(rows, wanted, at_ms)
+    older = [] if found.rows or as_json else found.newest_older
+    if older:
+        found = found._replace(rows=older, older=found.older - len(older))
     lines = table(found.rows, rows.values(), terminal_width(_WIDTH), at_ms)
     code = (_print_json(found.rows) if as_json else print_lines(lines)) or code
     hidden = found.hidden()
@@ -172,13 +176,16 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
         totals.insert(
             0, "no sessions found" if rows else "no agent has a session here (see agentwatch doctor)"
         )
+    if older:
+        totals.append(f"all older than {SHOWN_DAYS} days")
     if notes := [*totals, *([hidden] if hidden else [])]:
         say(" · ".join(notes))
     return code
 
 
-def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
-    """Sessions that are not wanted need not be read."""
+def _of_this_one(wanted: Wanted, at_ms: int, *, shows_older: bool) -> Mapping[Key, Row]:
+    """Sessions that are not wanted need not be read. With `shows_older`, the newest of the older ones are read
+    if there is no other."""
     from agentwatch.agents.session_entry import OWN
     from agentwatch.catalog.catalog import Machine
 
@@ -186,6 +193,10 @@ def _of_this_one(wanted: Wanted) -> Mapping[Key, Row]:
     machine.wants_all, machine.since_ms = wanted.has_old, wanted.since_ms
     machine.agents = frozenset() if OWN in wanted.agents else wanted.agents
     machine.settle_surely(now_ms)
+    found = chosen(machine.rows, wanted, at_ms)
+    if shows_older and not found.rows and found.newest_older:
+        machine.in_view = {row.key for row in found.newest_older}
+        machine.settle(now_ms())
     for note in machine.notes:
         say(note)
     return machine.rows
@@ -265,10 +276,12 @@ class Wanted(NamedTuple):
 class Chosen(NamedTuple):
     """The sessions that are printed, and the numbers of those that match and are hidden."""
 
-    rows: list[Row]
+    rows: Sequence[Row]
     older: int = 0
     one_liners: int = 0
     subagents: int = 0
+    newest_older: Sequence[Row] = ()
+    """They are printed if there is no other."""
 
     def hidden(self) -> str:
         """What is hidden, in words; empty if nothing is."""
@@ -280,11 +293,12 @@ class Chosen(NamedTuple):
 def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
     """Subagents are left out like in the list, unless they ask the user, and so are one-liners that have
     ended. `--since` takes the place of the limit of a week."""
-    from agentwatch.catalog.hiding import is_hidden, root
+    from agentwatch.catalog.hiding import is_hidden, newest_older, root
     from agentwatch.catalog.session_status import Group
 
     kept: list[Row] = []
-    older = one_liners = subagents = 0
+    old: list[Row] = []
+    one_liners = subagents = 0
     for row in rows.values():
         if not wanted.matches(row):
             continue
@@ -293,13 +307,13 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
         elif root(row, rows) is not row:
             subagents += 1
         elif row.is_archived or (wanted.since_ms is None and is_hidden(row, now_ms)):
-            older += 1
+            old.append(row)
         elif row.is_one_liner and row.group in (Group.YOUR_TURN, Group.ENDED):  # which the list folds
             one_liners += 1
         else:
             kept.append(row)
     kept.sort(key=lambda row: (row.last_ms, row.key), reverse=True)  # those without a time last
-    return Chosen(kept, older, one_liners, subagents)
+    return Chosen(kept, len(old), one_liners, subagents, newest_older(old, now_ms))
 
 
 def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: int) -> Iterator[SafeText]:

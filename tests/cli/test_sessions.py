@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,21 @@ def saved(days: float, data: bytes) -> Path:
     path.write_bytes(data)
     os.utime(path, ns=(status.st_mtime_ns, status.st_mtime_ns))
     return path
+
+
+def test_an_empty_list_has_the_newest_older_sessions() -> None:
+    """They are read and printed, and stderr says that they are older; JSON for scripts stays empty."""
+    for days in range(25):
+        saved(40 + days, FAILED)
+    done = ran("sessions")
+    printed = done.stdout.decode().splitlines()
+    assert len(printed) == 20
+    assert all("no such file" in line for line in printed)
+    assert b"20 sessions" in done.stderr
+    assert b"all older than 7 days \xc2\xb7 5 older sessions hidden: --all" in done.stderr
+    assert ran("sessions", "--json").stdout == b""
+    saved(1, SUCCEEDED)
+    assert len(ran("sessions").stdout.splitlines()) == 1
 
 
 def test_hidden_sessions_are_counted_and_options_choose() -> None:
@@ -292,5 +307,10 @@ def test_sessions_are_printed_that_options_want() -> None:
     assert "old" in names(found.rows)
     assert "no time" not in names(found.rows)
     assert found.older == 1
+    # The newest older ones are known, archived ones left out.
+    rows = by_key(*(row(number=at, seen_ms=OLD_MS - at, is_archived=at == 0) for at in range(30)))
+    assert [each.last_ms for each in chosen(rows, Wanted(), NOW_MS).newest_older] == [
+        OLD_MS - at for at in range(1, 21)
+    ]
     rows = by_key(*(row(number=at, seen_ms=OLD_MS) for at in range(4981)))
     assert chosen(rows, Wanted(), NOW_MS).hidden() == "4,981 older sessions hidden: --all"

@@ -53,6 +53,8 @@ def shown(lines: list[Line] | tuple[Line, ...]) -> list[str]:
     texts = []
     for line in lines:
         match line:
+            case Heading(_, count, older=older) if older:
+                texts.append(f"# older {count} of {older}")
             case Heading(group, count, _, is_folds, others):
                 more = f" + {others}" if others else ""
                 texts.append(f"# {'one-liners' if is_folds else group} {count}{more}")

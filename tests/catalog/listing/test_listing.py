@@ -554,3 +554,38 @@ def test_updates_in_place_are_those_of_a_new_list() -> None:
             groups = [line.group for line in listing.lines if isinstance(line, Heading)]
             order = list(Group)
             assert all(order.index(first) <= order.index(second) for first, second in pairwise(groups))
+
+
+def test_an_empty_list_shows_the_newest_older_sessions() -> None:
+    """They have a heading, and leave with the first session that is not hidden; archived ones stay hidden."""
+    names = [f"o{number:02}" for number in range(30)]
+    old = [row(name, State.SUCCEEDED, ago_ms=(10 + at) * DAY_MS, title=name) for at, name in enumerate(names)]
+    listing = listed(old)
+    assert lines(listing) == []
+    listing.offer_older(is_offered=True)
+    assert lines(listing)[:3] == ["# older 20 of 30", "# ended 1", "o00"]
+    assert len([line for line in listing.lines if isinstance(line, RowLine)]) == 20
+    assert listing.hidden_count == 10
+    # One that is read later keeps its place, and one that comes later gets its own.
+    listing.change([old[3]._replace(title="read")], [], NOW_MS)
+    assert any(isinstance(line, RowLine) and line.row.title == "read" for line in listing.lines)
+    listing.change([row("new", State.SUCCEEDED, ago_ms=9 * DAY_MS)], [], NOW_MS)
+    assert lines(listing)[:3] == ["# older 20 of 31", "# ended 1", "new"]
+    # The filter chooses among them.
+    listing.request(Request(filter="o29"))
+    assert lines(listing) == ["# older 1 of 1", "# ended 1", "o29"]
+    listing.request(Request(filter="nothing"))
+    assert lines(listing) == []
+    listing.request(Request(shows_hidden=True))
+    assert lines(listing)[0] == "# ended 1"
+    # A session that is not hidden takes their place.
+    listing.request(Request())
+    works = row("works", ago_ms=0)
+    listing.change([works], [], NOW_MS)
+    assert lines(listing) == ["# working 1", "works"]
+    listing.change([], [works.key], NOW_MS)
+    assert lines(listing)[0] == "# older 20 of 31"
+    archived = [each._replace(is_archived=True) for each in old]
+    listing = listed(archived)
+    listing.offer_older(is_offered=True)
+    assert lines(listing) == []

@@ -453,6 +453,7 @@ class Home(Vertical):
         request, facts = self.request, self._facts
         words = words_for_nothing(request, facts, self._key)
         self._show_header()
+        self._listing.offer_older(is_offered=facts.is_complete)
         sessions = self.sessions
         sessions.offers_demo = facts.is_complete and not (self._listing.rows or facts.notes)
         sessions.show(self._listing, self._now_ms, words, is_settled=facts.is_settled)

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.agents.session_entry import Key
-from agentwatch.catalog.hiding import DAY_MS
+from agentwatch.catalog.hiding import DAY_MS, SHOWN_DAYS
 from agentwatch.catalog.listing import FoldLine, Heading, Line, Listing, RowLine, Sort
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE, Group
@@ -116,7 +116,9 @@ def identity(line: Line) -> object:
     """Return what distinguishes a line from all others of the list, in every later list too."""
     if isinstance(line, RowLine):
         return line.row.key
-    return (line.group, line.day_ms, line.is_folds) if isinstance(line, Heading) else line.fold
+    if isinstance(line, Heading):
+        return line.group, line.day_ms, line.is_folds, line.older > 0
+    return line.fold
 
 
 def is_heading(line: Line) -> bool:
@@ -250,6 +252,10 @@ class LineContent:
         return self._columns
 
     def _heading(self, line: Heading, now_ms: int) -> Spans:
+        if line.older:
+            name = cut(SafeText(f"OLDER THAN {SHOWN_DAYS} DAYS"), self.width)
+            of_all = f"the newest {line.count} of {line.older:,}" if line.count < line.older else line.older
+            return [(name, "heading"), (SafeText(f"  {of_all}"), "muted")]
         day = "one-liners" if line.is_folds else ""
         if line.day_ms is not None and line.day_ms > DAY_MS:
             day = day_words(line.day_ms, now_ms)

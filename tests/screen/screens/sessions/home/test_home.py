@@ -127,8 +127,11 @@ async def test_words_show_the_sessions_that_match() -> None:
             assert app.home.request.sort == sort
             assert (words in "\n".join(screen_rows(app))) is (sort != "state")
             assert any("WORKING" in line for line in screen_rows(app)) is (sort == "state")
-        # If all sessions are hidden, the list says how many and which key shows them.
+        # If all sessions are hidden, the newest are shown below a heading; archived ones are only counted.
         await app.begin(pilot, some()[2:])
+        assert any("OLDER THAN 7 DAYS  1" in line for line in screen_rows(app))
+        assert titles(app) == ["An old retry"]
+        await app.begin(pilot, [some()[2]._replace(is_archived=True)])
         assert any("No session of the last 7 days. 1 older hidden: a" in line for line in screen_rows(app))
         # Without words to clear, the key is not used by the list.
         await app.begin(pilot, some())
@@ -216,7 +219,7 @@ async def test_an_empty_machine_offers_the_demo() -> None:
         await pilot.pause()
         assert isinstance(app.posted[-1], Opened)
         app.rows.clear()
-        app.put(row("old", State.SUCCEEDED, seen_ms=NOW_MS - 9 * 24 * 60 * MINUTE_MS))
+        app.put(row("old", State.SUCCEEDED, seen_ms=NOW_MS - 9 * 24 * 60 * MINUTE_MS, is_archived=True))
         await pilot.pause()
         assert screen_rows(app)[-1].startswith(" a All")
         # An empty list does not claim that there is no session before that is known.
