@@ -27,6 +27,7 @@ from agentwatch.base.faults import Fault, reading
 from agentwatch.catalog.find_query import Part, Query, is_text, part_readers
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
+from agentwatch.catalog.session_ids import LEAST_CHARACTERS, id_in
 from agentwatch.recording.saved import open_lines
 from agentwatch.recording.store import open_own
 from agentwatch.rules.language.conditions import Condition, Several, Word
@@ -190,7 +191,7 @@ _FOR_WEB_PAGES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'"}
 """Characters that some writers of JSON escape."""
 
 
-def _piece(text: str, at: int) -> str:
+def text_around(text: str, at: int) -> str:
     before = " ".join(text[max(at - _BLANKS, 0) : at].split())
     blank = " " if before and text[at - 1 : at].isspace() else ""
     return f"{before[-_BEFORE:]}{blank}{' '.join(text[at : at + _BLANKS].split())}"[:_SNIPPET]
@@ -206,7 +207,7 @@ class Hit(NamedTuple):
     """The agent's own id of the session."""
     agent: str
     kind: str
-    """Of a text `prompt`, `answer`, `reasoning` or `result`; of a call the kind of its tool."""
+    """`prompt`, `answer`, `reasoning` or `result` for a text; for a call the kind of its tool."""
     text: str
     """At most 240 characters around the words, without line ends."""
     at_ms: int | None
@@ -222,6 +223,15 @@ class Hit(NamedTuple):
     """When the session changed last."""
     into_ms: int | None = None
     """The time of a text since the beginning of the session."""
+
+    @property
+    def is_found_by_id(self) -> bool:
+        return len(self.id) >= LEAST_CHARACTERS and os.sep not in self.id
+
+    @property
+    def shown_ms(self) -> int:
+        """When it was, or else when its session changed last."""
+        return self.changed_ms if self.at_ms is None else self.at_ms
 
     @property
     def address(self) -> str:
@@ -287,6 +297,7 @@ class _Times:
 
 
 _STEP_SECONDS = 0.01
+_TWICE = 2
 _MOST_COMPARED = 64
 """The parts of a session that are compared in one step."""
 
@@ -425,11 +436,11 @@ def _snippet(texts: Sequence[str], words: Sequence[str]) -> str:
     for each in texts:
         lowered = each.lower()
         if phrase and (at := lowered.find(phrase)) >= 0:
-            return _piece(each, at)
+            return text_around(each, at)
         if (held := sum(word in lowered for word in words)) > best:
             best, text = held, each
     lowered = text.lower()
-    return _piece(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
+    return text_around(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
 
 
 def marked_words(words: str) -> list[str]:
@@ -442,7 +453,7 @@ _MOST_HITS = 3
 
 
 class ContentsSearch:
-    """The search in the list, which goes on a little at a time, the newest sessions first."""
+    """The search in the list, in short steps, the newest sessions first."""
 
     def __init__(self, words: str, rows: Sequence[Row]) -> None:
         self.is_over = not words.split()
@@ -490,22 +501,36 @@ class Found(NamedTuple):
     """Whether there may be older hits."""
 
 
-def find(words: str, entries: Sequence[Searched], most: int = 100, skip: int = 0) -> Found:
+NOTHING_FOUND = Found([], {}, is_more=False)
+
+
+def find(words: str, sessions: Sequence[Searched], most: int = 100, skip: int = 0, path: str = "") -> Found:
     """Return the calls and texts of sessions that `words` select, in the language of rules: the newest `most`
-    after the newest `skip`. Sessions that are older than these are not searched. Raise `RuleError` if the
-    words are not a rule."""
-    search = Search(Query(words))
+    after the newest `skip`. Sessions that are older than these are not searched. `path` is a glob for the
+    files of a call. Raise `RuleError` if the words are not a rule."""
+    search = Search(Query(words, path=path))
     waiting: list[tuple[int, int, Hit]] = []
     hits: list[Hit] = []
     order = count()
-    for one in sorted(entries, key=lambda one: -one.changed_ms):
+    for one in sorted(sessions, key=lambda one: -one.changed_ms):
         while waiting and -waiting[0][0] >= one.changed_ms and len(hits) < skip + most:
             hits.append(heappop(waiting)[2])
         if len(hits) == skip + most:
-            return Found(hits[skip:], search.not_searched, True)
+            return Found(with_addresses(hits[skip:], sessions), search.not_searched, True)
         for hit in chain.from_iterable(search.hits(one)):
-            at_ms = one.changed_ms if hit.at_ms is None else hit.at_ms
-            heappush(waiting, (-at_ms, next(order), hit))
+            heappush(waiting, (-hit.shown_ms, next(order), hit))
     room = skip + most - len(hits)
     hits += [hit for _, _, hit in sorted(waiting)[:room]]
-    return Found(hits[skip:], search.not_searched, len(waiting) > room)
+    return Found(with_addresses(hits[skip:], sessions), search.not_searched, len(waiting) > room)
+
+
+def with_addresses(hits: list[Hit], sessions: Sequence[Searched]) -> list[Hit]:
+    """Name the file of a session whose id alone does not open it: a short one, one that sessions of several
+    agents have, or that of a session of which we have a recording too."""
+    ids = Counter(one.key[1] for one in sessions)
+    has_others = any(hit.key[0] != OWN for hit in hits)
+    ids.update(id_in(one.path) for one in sessions if has_others and one.key[0] == OWN)
+    return [
+        hit if hit.is_found_by_id and ids[hit.id] < _TWICE else hit._replace(id=os.fspath(hit.path))
+        for hit in hits
+    ]

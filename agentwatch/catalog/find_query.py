@@ -50,10 +50,14 @@ _MOST_WORD = 100
 class Query:
     """Words that a call or a text must all contain, in any order, in capitals or not, and conditions."""
 
-    def __init__(self, text: str, *, is_lenient: bool = False) -> None:
-        """`is_lenient`: what is not a rule is words. Raise `RuleError` for a mistake, and without words."""
+    def __init__(self, text: str, *, path: str = "", is_lenient: bool = False) -> None:
+        """`path` is a glob for the files of a call. `is_lenient`: what is not a rule is words. Raise
+        `RuleError` for a mistake, and if nothing is looked for."""
+        of_path = Glob(FINDS.fields["path"], path)
         try:
-            self.condition = parse(text, FINDS)
+            self.condition: Condition = of_path
+            if text.strip() or not path:
+                self.condition = parse(text, FINDS)
             for value in _values_of(self.condition, "since"):
                 _since(value)
         except RuleError:
@@ -61,6 +65,8 @@ class Query:
             if not is_lenient or not words:
                 raise
             self.condition = Several(tuple(Word(word.lower()[:_MOST_WORD], True) for word in words), False)
+        if path and self.condition is not of_path:
+            self.condition = Several((self.condition, of_path), is_any=False)
         self.words = list(dict.fromkeys(_words(self.condition)))
         """What is marked in a text that is found."""
         self.has_texts = bool(self.words) or any(_values_of(self.condition, "kind"))
@@ -107,7 +113,7 @@ def _values_of(condition: Condition, name: str) -> Iterator[str]:
 
 def _words(condition: Condition) -> Iterator[str]:
     match condition:
-        case Word(text, is_quoted) if is_text(text, is_quoted=is_quoted):
+        case Word(text, is_quoted) if is_text(text, is_quoted=is_quoted) and text.strip():
             yield " ".join(text.split())
         case Several(parts):
             for part in parts:
@@ -149,7 +155,7 @@ class Part:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Of a call, its tool and target, its arguments and its result."""
+        """For a call, its tool and target, its arguments and its result."""
         call = self.call
         if call is None:
             result = self.entry.result

@@ -20,6 +20,7 @@ from agentwatch.base.faults import Fault, reading
 from agentwatch.catalog.repository import Repositories
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
+from agentwatch.rules.calls.readers import words_of
 from agentwatch.session.call import Call, Pieces, Place
 from agentwatch.session.counts import Use, Uses
 from agentwatch.session.events import Outcome, Tokens, ToolKind
@@ -27,6 +28,7 @@ from agentwatch.session.reducers import forget_texts
 from agentwatch.session.session import Session, calls_by_outcome, own_calls, repeated_calls
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
+from agentwatch.text.paths import last_name
 
 # The words by which calls of the same command are counted together.
 
@@ -174,6 +176,16 @@ def edit_rows(call: Call, cwd: str | None, root: str | None) -> list[Row]:
     return [row_of((call.number, file, *lines)) for file in files]
 
 
+_MOST_PATHS = 100
+
+
+def path_rows(call: Call, cwd: str | None) -> list[Row]:
+    """A row for each file that a call names, also in a command: the name of the file in small letters, and
+    its path."""
+    paths = dict.fromkeys(value_of(named(word, cwd)[0]) for word in islice(words_of(call), _MOST_PATHS))
+    return [row_of((call.number, last_name(path).lower(), path)) for path in paths]
+
+
 def _verdict_values(verdict: Verdict | None) -> tuple[str | int | None, ...]:
     if verdict is None:
         return (None,) * 5
@@ -277,6 +289,7 @@ class Rows(NamedTuple):
     session: Row
     calls: list[Row]
     edits: list[Row]
+    paths: Sequence[Row] = ()
     requests: Sequence[Row] = ()
     turns: Sequence[Row] = ()
 
@@ -296,16 +309,18 @@ def rows_of(found: SessionEntry, repositories: Repositories) -> Rows:
     session = feed.session
     calls: list[Row] = []
     edits: list[Row] = []
+    paths: list[Row] = []
     for call in islice(session.calls, repeated_calls(session), None):
         calls.append(call_row(call, verdicts.get(call.number)))
         cwd = session.runs[call.run - 1].cwd or found.metadata.cwd
         edits += edit_rows(call, cwd, repositories.root(cwd) if cwd else None)
+        paths += path_rows(call, cwd)
     uses = session.uses or Uses(by_request=True)
     requests = [_request_row(key, *used) for key, used in uses.requests.items()]
     requests += [_request_row(f"{_NO_REQUEST}{at}", *used) for at, used in enumerate(uses.others.items())]
     turns = activity.turns() if uses.requests else []
     row = _session_row(found, session, activity, tests, repositories, None)
-    return Rows(row, calls, edits, requests, turns)
+    return Rows(row, calls, edits, paths, requests, turns)
 
 
 def _request_row(key: str, use: Use, tokens: Tokens) -> Row:
@@ -388,7 +403,7 @@ def _session_row(
 
 # The tables and views of the index. `docs/howto/statistics.md` describes them for those who query it.
 
-VERSION = 6
+VERSION = 7
 """The version of the schema, as `user_version` of the database."""
 TABLES: dict[str, dict[str, str]] = {
     "stored_session": {
@@ -452,6 +467,11 @@ TABLES: dict[str, dict[str, str]] = {
         "lines_added": "INTEGER",
         "lines_removed": "INTEGER",
     },
+    "stored_path": {
+        "number": "INTEGER NOT NULL",
+        "name": "TEXT NOT NULL",
+        "path": "TEXT NOT NULL",
+    },
     "stored_request": {
         "request": "TEXT NOT NULL",
         "input_tokens": "INTEGER",
@@ -505,6 +525,11 @@ CREATE TABLE stored_edit (
     session INTEGER NOT NULL,
     {_columns("stored_edit", "PRIMARY KEY (session, number, file)")}
 ) WITHOUT ROWID;
+CREATE TABLE stored_path (
+    session INTEGER NOT NULL,
+    {_columns("stored_path", "PRIMARY KEY (session, number, path)")}
+) WITHOUT ROWID;
+CREATE INDEX path_by_name ON stored_path (name);
 CREATE TABLE stored_request (
     session INTEGER NOT NULL,
     {_columns("stored_request", "is_copy INTEGER NOT NULL DEFAULT 0", "PRIMARY KEY (session, request)")}
@@ -525,6 +550,11 @@ CREATE VIEW request AS
 CREATE VIEW edit AS
     SELECT stored_session.repository, stored_edit.*
     FROM stored_edit JOIN stored_session ON stored_session.id = stored_edit.session
+    JOIN stored_call USING (session, number)
+    WHERE NOT stored_session.is_duplicate AND NOT stored_call.is_copy;
+CREATE VIEW path AS
+    SELECT stored_path.* FROM stored_path
+    JOIN stored_session ON stored_session.id = stored_path.session
     JOIN stored_call USING (session, number)
     WHERE NOT stored_session.is_duplicate AND NOT stored_call.is_copy;
 CREATE VIEW failure AS

@@ -115,10 +115,11 @@ def _known() -> Iterator[Named[_Place]]:
 def _found() -> Iterator[Named[_Place]]:
     from agentwatch.catalog.places import Places
 
-    for batch in Places(os.environ, Path.home(), os.geteuid()).first():
-        for each in batch:
-            if each.agent != OWN:
-                yield Named(each.agent, each.id, _Place(each.path, each.reach is not Reach.LISTED))
+    batches = Places(os.environ, Path.home(), os.geteuid()).first()
+    found = {each.key: each for batch in batches for each in batch}  # a later one of a key is the better one
+    for each in found.values():
+        if each.agent != OWN:
+            yield Named(each.agent, each.id, _Place(each.path, each.reach is not Reach.LISTED))
 
 
 def id_in(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -391,20 +391,10 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
     return (print_json([trial_json(trial)]) if as_json else print_lines(trial_lines(trial))) or code
 
 
-def every_session() -> Collection[SessionEntry]:
-    """What cannot be read is reported."""
-    from agentwatch.catalog.places import Places, notes_of
-
-    places = Places(os.environ, Path.home(), os.geteuid())
-    every = {each.key: each for batch in places.first() for each in batch}
-    for note in notes_of(places.problems.values()):
-        say(note)
-    return every.values()
-
-
 def _changed_since(since_ms: int) -> list[SessionEntry]:
     """Recordings of agentwatch first, then the newest."""
     from agentwatch.agents.session_entry import Reach
+    from agentwatch.cli.sessions import every_session
 
     sessions = (each for each in every_session() if each.reach is not Reach.LISTED)
     wanted = (each for each in sessions if _changed_ms(each) >= since_ms)

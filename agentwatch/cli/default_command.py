@@ -26,6 +26,7 @@ SUBCOMMANDS = {
     "doctor": ("doctor", "doctor", "Print facts for a bug report, or the unknown parts of a FILE."),
     "engine": ("engine", "engine", "Set up and check the NATS server to which machines publish."),
     "export": ("export", "export", "Write a session as a file for others, redacted."),
+    "find": ("find", "find", "Find calls and texts in the sessions of all agents, newest first."),
     "hooks": ("hooks", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
     "host-rows": ("subcommands", "host_rows", ""),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,7 @@ from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
-    from agentwatch.agents.session_entry import Key
+    from agentwatch.agents.session_entry import Key, SessionEntry
     from agentwatch.catalog.row import Row
     from agentwatch.recording.saved_sessions import Prunable
 
@@ -184,7 +184,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
 
 
 def _of_this_one(wanted: Wanted, at_ms: int, *, shows_older: bool) -> Mapping[Key, Row]:
-    """Sessions that are not wanted need not be read. With `shows_older`, the newest of the older ones are read
+    """Sessions that are not wanted need not be read. With `shows_older`, the newest older ones are read
     if there is no other."""
     from agentwatch.agents.session_entry import OWN
     from agentwatch.catalog.catalog import Machine
@@ -330,7 +330,7 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
         ids = [safe_line((place + name)[:_MOST_WHOLE]) for place, name in map(_named, rows)]
         id_width = max(map(columns, ids))
     else:
-        lengths = _unambiguous({_named(row)[1] for row in every})
+        lengths = shortest({_named(row)[1] for row in every})
         ids = [safe_line(place + name[: lengths.get(name, _LEAST_ID)]) for place, name in map(_named, rows)]
         places = max(columns(safe_line(place)) for place, _ in map(_named, rows))
         id_width = min(max(map(columns, ids)), places + _MOST_ID)
@@ -357,7 +357,7 @@ def _named(row: Row) -> tuple[str, str]:
     return place + slash, name.rpartition(".")[2] if place.startswith(ENGINE) else name
 
 
-def _unambiguous(ids: set[str]) -> dict[str, int]:
+def shortest(ids: set[str]) -> dict[str, int]:
     """The length of each id's shortest beginning that no other id has, at least 8."""
     lengths = dict.fromkeys(ids, _LEAST_ID)
     for first, second in pairwise(sorted(ids)):
@@ -366,6 +366,17 @@ def _unambiguous(ids: set[str]) -> dict[str, int]:
         lengths[first] = max(lengths[first], common)
         lengths[second] = max(lengths[second], common)
     return lengths
+
+
+def every_session() -> Collection[SessionEntry]:
+    """What cannot be read is reported."""
+    from agentwatch.catalog.places import Places, notes_of
+
+    places = Places(os.environ, Path.home(), os.geteuid())
+    every = {each.key: each for batch in places.first() for each in batch}
+    for note in notes_of(places.problems.values()):
+        say(note)
+    return every.values()
 
 
 def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bool) -> int:

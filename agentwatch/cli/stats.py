@@ -32,10 +32,10 @@ from agentwatch.catalog.statistics import (
     names,
     statistics,
 )
-from agentwatch.cli.check import every_session
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, say
 from agentwatch.cli.parameters import printed_colour, since
+from agentwatch.cli.sessions import every_session
 from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.rules.language.errors import nearest
 from agentwatch.text.amounts import about_dollars, byte_size, dollars, plural, short_count

@@ -8,12 +8,10 @@ _MOST_MARKUP = 500
 _FENCE = re.compile(r"\s*+(?:```|~~~)")
 _LEAD = re.compile(r"[\s>|]*+(?:#{1,6}+\s|[-*+]\s)?+\s*+")
 _CODE = re.compile(r"(`++)(.+?)(?<!`)\1(?!`)")
-_MARKUP = (
-    re.compile(r"(\*\*|~~)(?!\s)([^*~]+)\1"),
-    re.compile(r"(?<![\w*])(\*)(?![\s*])([^*]+)\*(?![\w*])"),
-    re.compile(r"(?<!\w)(__?)(?![\s_])([^_]*\s[^_]*)\1(?!\w)"),  # two words: `__init__` is a name
-    re.compile(r"!?(\[)([^][]*+)\]\([^()\s\0]*+\)"),
-)
+_BOLD = re.compile(r"(\*\*|~~)(?!\s)([^*~]++)\1")
+_ITALIC = re.compile(r"(?<![\w*])(\*)(?![\s*])([^*]++)\*(?![\w*])")
+_UNDERLINED = re.compile(r"(?<!\w)(__?)(?![\s_])([^_\s]*+\s[^_]*+)\1(?!\w)")  # `__init__` is a name
+_LINK = re.compile(r"!?(\[)([^][]*+)\]\([^()\s\0]*+\)")
 _LEAST = 0.000_05
 
 
@@ -55,7 +53,7 @@ def plain_markdown(line: str) -> str:
         return ""
     codes = [found[2].strip() for found in _CODE.finditer(line)]  # whose signs are no markup
     line = _CODE.sub("\0", _LEAD.sub("", line, count=1))
-    for markup in _MARKUP:
+    for markup in (_BOLD, _ITALIC, _UNDERLINED, _LINK):
         line = markup.sub(r"\2", line)
     for code in codes:
         line = line.replace("\0", code, 1)

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, lru_cache
 from itertools import groupby
 from typing import NewType
@@ -256,6 +256,20 @@ def styled(*pieces: Piece) -> SafeText:
     line = Styled("".join([text for text, _ in pieces]))
     line.pieces = pieces
     return SafeText(line)
+
+
+def marked(text: SafeText, words: Collection[str], plain: str = "") -> list[Piece]:
+    """Return the pieces of a line in which words in small letters are marked."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        return [(text, plain)]
+    pieces: list[Piece] = []
+    at = 0
+    while places := [(place, word) for word in words if (place := lowered.find(word, at)) >= 0]:
+        place, word = min(places)
+        pieces += [(SafeText(text[at:place]), plain), (SafeText(text[place : place + len(word)]), "accent")]
+        at = place + len(word)
+    return [*pieces, (SafeText(text[at:]), plain)]
 
 
 def columns(text: SafeText) -> int:

@@ -57,7 +57,12 @@ def test_the_index_is_reported_and_documented(machine: FakeMachine) -> None:
             if "FROM failure" in query:
                 assert found[0][2] >= found[-1][2] > 0
                 assert {program for _, program, _, _ in found} >= {"cat", "sleep"}
-    headings = {"session": "### `session`", "call": "### `call` and `failure`", "edit": "### `edit`"}
+    headings = {
+        "session": "### `session`",
+        "call": "### `call` and `failure`",
+        "edit": "### `edit`",
+        "path": "### `path`",
+    }
     for view, heading in headings.items():
         table = PAGE.partition(heading)[2].partition("\n#")[0]
         cells: list[Any] = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +250,7 @@ def by_key(*rows: Row) -> Mapping[Key, Row]:
     return {each.key: each for each in rows}
 
 
-def names(found: list[Row]) -> list[str]:
+def names(found: Iterable[Row]) -> list[str]:
     """Return the titles of rows, in order."""
     return [each.title for each in found]
 

@@ -29,6 +29,7 @@ from agentwatch.rules.alarms.events import EVENTS, HIT
 from agentwatch.rules.check.judge import State as RuleState
 from agentwatch.rules.check.kinds import Severity
 from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.transcript import Kind
 from tests.builders.captures import Captures
 from tests.builders.machine.fake import fake_machine
 from tests.conftest import RECORDINGS, case
@@ -63,6 +64,8 @@ VALUES: dict[str, set[Any]] = {
     "compare/$defs/row/differs_in": {*Aspect},
     "compare/text/pieces/in": {*Part},
     "event/event": {*EVENTS, HIT},
+    "find/kind": {*ToolKind, *Kind} - {Kind.CALL, Kind.NOTICE},
+    "find/outcome": {*Outcome, None},
 }
 """The values of members that have an enumeration in the program."""
 

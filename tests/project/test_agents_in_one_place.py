@@ -30,7 +30,8 @@ OWN_WORDS = {
     "analysis/files.py": {"read"},  # the value of FileAction.READ, for the list of files
     "catalog/hooks/answers.py": {"list"},  # where the user acted
     "cli/continuing.py": {"list"},
-    "screen/screens/sessions/screen.py": {"list"},
+    "screen/screens/session/help.py": {"list"},
+    "screen/screens/sessions/app.py": {"list"},
     "sources/agent.py": {"list"},
     "catalog/processes.py": {"mcp"},  # a subcommand of agents
     "recording/saved.py": {"truncated"},  # how a followed file ended
@@ -52,6 +53,7 @@ OTHER_MEANINGS = {
 }
 """Modules in which the word is another thing."""
 EXAMPLES = {
+    "catalog/find_query.py": {"codex"},
     "catalog/row_filter.py": {"codex"},
     "screen/screens/sessions/home.py": {"claude", "codex"},
     "screen/keys.py": {"codex"},

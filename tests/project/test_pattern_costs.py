@@ -32,6 +32,7 @@ MADE_ON_DEMAND = {
     "agentwatch/agents/decoder.py",
     "agentwatch/analysis/search.py",
     "agentwatch/analysis/verdicts.py",
+    "agentwatch/catalog/hooks/plan.py",
     "agentwatch/cli/messages.py",
     "agentwatch/cli/parameters.py",
     "agentwatch/output/redact/secrets/prefixed.py",

@@ -6,9 +6,9 @@ import posixpath
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from agentwatch.agents.tool import Phrase
-from agentwatch.analysis.episodes import Episodes
 from agentwatch.analysis.files import named
 from agentwatch.rules.calls.commands import Command, read_command
 from agentwatch.rules.calls.facts import CallFacts
@@ -29,6 +29,9 @@ from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import most_used
 from agentwatch.session.session import calls_by_outcome, own_calls
+
+if TYPE_CHECKING:
+    from agentwatch.analysis.episodes import Episodes
 
 _FILES = frozenset({ToolKind.READ, ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _READING = frozenset({ToolKind.READ, ToolKind.SEARCH})
@@ -223,9 +226,9 @@ def _count_values(facts: CallFacts) -> dict[str, Callable[[Call], Value]]:
 
     return {
         "repeat": facts.repeat,
-        "tries": counted(Episodes.tries),
-        "cycle": counted(Episodes.cycle),
-        "reread": counted(Episodes.reread),
+        "tries": counted(lambda counts, number: counts.tries(number)),
+        "cycle": counted(lambda counts, number: counts.cycle(number)),
+        "reread": counted(lambda counts, number: counts.reread(number)),
     }
 
 

@@ -58,7 +58,11 @@ def test_the_index_is_private_and_kept(home: Path, path: Path) -> None:
 
 def test_what_another_program_has_written_is_replaced(path: Path) -> None:
     """An index of another version or schema, and what is not a database, are made again."""
-    for change in ("another version", "PRAGMA user_version = 7", "DROP VIEW call; PRAGMA user_version = 0"):
+    for change in (
+        "another version",
+        f"PRAGMA user_version = {VERSION + 1}",
+        "DROP VIEW call; PRAGMA user_version = 0",
+    ):
         with case(change):
             if "PRAGMA" in change:
                 with closing(sqlite3.connect(path)) as connection:

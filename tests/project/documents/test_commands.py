@@ -20,8 +20,8 @@ from tests.conftest import RECORDINGS, ROOT, case
 from tests.project.documents.doc_claims import every_option
 from tests.project.documents.user import run
 
-SILENT = ("agentwatch sessions", "agentwatch status")
-"""Commands that may print nothing, as there are no sessions; the first counts on stderr what is hidden."""
+SILENT = ("agentwatch sessions", "agentwatch status", "agentwatch find")
+"""Commands that may print nothing, as there are no sessions; stderr counts what is hidden or was searched."""
 WRITING = ("agentwatch export", "agentwatch check --init")
 """Commands that report on stderr what they have written."""
 

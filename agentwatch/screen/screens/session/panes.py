@@ -26,7 +26,6 @@ from agentwatch.screen.panes.calls.pane import CallTable
 from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.panes.transcript.viewport import same_call
-from agentwatch.screen.screens.session.dialogs import LinesDialog
 from agentwatch.screen.terminal.themes import muted
 from agentwatch.screen.widgets.line_view import CursorView, LineView
 from agentwatch.session.call import Call
@@ -108,6 +107,8 @@ class StderrView(CursorView):
         if self._rows:
             number = self._rows[self.cursor][0]
             line = self._lines[number]
+            from agentwatch.screen.screens.session.dialogs import LinesDialog
+
             self.app.push_screen(
                 LinesDialog(
                     f"stderr, line {number + 1:,}",

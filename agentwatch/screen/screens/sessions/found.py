@@ -23,7 +23,7 @@ from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import age_words
-from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line
+from agentwatch.text.safe import SafeText, columns, cut, fitted, marked, safe_line
 
 # Searches the contents of sessions in a thread, and reports what it finds to the screen.
 
@@ -146,22 +146,10 @@ class FoundView(RowView, HeadedView):
         lead = fitted(SafeText("" if at_ms is None else f"  {age_words(now_ms() - at_ms)}"), _AGE)
         if self._call and width >= _LEAST_WITH_CALL:
             lead = SafeText(lead + fitted(cut(_origin(hit), self._call - _GAP), self._call))
-        return [(lead, "muted"), *self._marked(cut(safe_line(hit.text), width - columns(lead)))]
-
-    def _marked(self, text: SafeText) -> Spans:
-        lowered = text.lower()
-        if len(lowered) != len(text):
-            return [(text, "plain")]
-        spans: Spans = []
-        at = 0
-        while places := [(place, word) for word in self._words if (place := lowered.find(word, at)) >= 0]:
-            place, word = min(places)
-            spans += [
-                (SafeText(text[at:place]), "plain"),
-                (SafeText(text[place : place + len(word)]), "accent"),
-            ]
-            at = place + len(word)
-        return [*spans, (SafeText(text[at:]), "plain")]
+        return [
+            (lead, "muted"),
+            *marked(cut(safe_line(hit.text), width - columns(lead)), self._words, "plain"),
+        ]
 
 
 class FoundScreen(ModalScreen[None]):
