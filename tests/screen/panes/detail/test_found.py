@@ -27,13 +27,9 @@ OUTPUT = "\n".join(f"line {n}{' has a needle' if n in (150, 320) else ''}" for n
 def rows_with_matches(stage: Stage) -> list[tuple[str, str]]:
     """Return each row of the detail with a piece in the style of the current match, and that piece."""
     pane = stage.pane("detail")
-    ground = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
     return [
-        (strip.text, piece.text)
-        for strip in strips
-        for piece in strip
-        if piece.style and piece.style.bgcolor == ground
+        (strip.text, piece.text) for strip in strips for piece in strip if piece.style and piece.style.reverse
     ]
 
 

@@ -24,9 +24,8 @@ def history(count: int) -> bytes:
 def marked(app: FindApp) -> list[str]:
     """Return the pieces of the transcript in the style of the current match."""
     pane = app.panes.transcript
-    style = pane.line_style("selected").bgcolor
     strips = [pane.render_line(y) for y in range(pane.scrollable_content_region.height)]
-    return [piece.text for strip in strips for piece in strip if piece.style and piece.style.bgcolor == style]
+    return [piece.text for strip in strips for piece in strip if piece.style and piece.style.reverse]
 
 
 @pytest.mark.system
