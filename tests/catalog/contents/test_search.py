@@ -97,12 +97,12 @@ def test_a_hit_is_a_call_or_a_text(tmp_path: Path) -> None:
         called("Read", {"file_path": "/w/shop/src/needle.py"}, "1\tx = 1", 2, NOW_MS - 7000),
         called("Grep", {"pattern": "x"}, "Exit code 2\nno haystack", 3, NOW_MS - 6000),
     ]
-    saved = session(tmp_path, *lines, key=("claude", "abc"), id="abc")
+    saved = session(tmp_path, *lines, key=("claude", "abc-def"), id="abc-def")
     every = found_in("needle", saved)
     assert [(hit.address, hit.kind, hit.tool, hit.outcome) for hit in every] == [
-        ("abc#2", "read", "Read", "succeeded"),
-        ("abc#1", "execute", "Bash", "succeeded"),
-        ("abc@+0ms", "prompt", "", ""),
+        ("abc-def#2", "read", "Read", "succeeded"),
+        ("abc-def#1", "execute", "Bash", "succeeded"),
+        ("abc-def@+0ms", "prompt", "", ""),
     ]
     assert [hit.at_ms for hit in every] == [NOW_MS - 7000, NOW_MS - 8000, NOW_MS - 9000]
     assert {(hit.session_id, hit.agent, hit.repo, hit.path) for hit in every} == {
