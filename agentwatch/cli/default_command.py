@@ -26,7 +26,7 @@ SUBCOMMANDS = {
     "doctor": ("doctor", "doctor", "Print facts for a bug report, or the unknown parts of a FILE."),
     "engine": ("engine", "engine", "Set up and check the NATS server to which machines publish."),
     "export": ("export", "export", "Write a session as a file for others, redacted."),
-    "find": ("find", "find", "Find calls and texts in the sessions of all agents, newest first."),
+    "find": ("find", "find", "Find calls and texts in the sessions of all agents."),
     "hooks": ("hooks", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
     "host-rows": ("subcommands", "host_rows", ""),
@@ -86,7 +86,7 @@ class HelpfulCommand(click.Command):
                 is_flag=True,
                 expose_value=False,
                 is_eager=True,
-                callback=_show_help,
+                callback=show_help,
                 help="Show this message and exit.",  # click asks gettext for it, which imports locale: 2 ms
             )
         return self._help
@@ -189,7 +189,8 @@ def show_version(ctx: click.Context, _option: click.Parameter, is_given: bool) -
         ctx.exit(_print(f"agentwatch {__version__}"))
 
 
-def _show_help(ctx: click.Context, _option: click.Parameter, is_given: bool) -> None:
+def show_help(ctx: click.Context, _option: click.Parameter, is_given: bool) -> None:
+    """Print the help of a command, and exit."""
     if is_given and not ctx.resilient_parsing:
         ctx.exit(_print(ctx.get_help()))
 

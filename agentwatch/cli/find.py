@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agentwatch.cli.default_command import HelpfulCommand
+from agentwatch.cli.default_command import HelpfulCommand, show_help
 from agentwatch.cli.messages import say
 from agentwatch.cli.parameters import printed_colour
 from agentwatch.cli.stdout import print_json, print_lines, terminal_width
@@ -54,13 +54,18 @@ def _completed(_ctx: click.Context, _argument: click.Parameter, incomplete: str)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 @printed_colour
 def find(words: tuple[str, ...], file: str | None, limit: int, *, as_json: bool) -> int:
-    """Find calls and texts in the sessions of all agents, the newest first.
+    """Find calls and texts in the sessions of all agents.
 
-    A call or a text must contain all WORDS, in any order. They are a filter: '"a phrase"', -word, failed,
-    tool:edit, program:git, path:src/*.py, agent:codex, repo:api, model:opus, since:2d. `show` opens the
-    address of a hit.
+    The newest are first. A call or a text must contain all WORDS, in any order. They are a filter:
+    '"a phrase"', -word, failed, tool:edit, program:git, path:src/*.py, agent:codex, repo:api, model:opus,
+    since:2d. `show` opens the address of a hit.
     """
     text = " ".join(words)
+    if words == ("-h",):
+        context = click.get_current_context()
+        show_help(context, context.command.params[0], is_given=True)
+    if (option := next((word for word in words if word.startswith("--")), None)) is not None:
+        raise click.UsageError(f"no such option: {option} (to find it, write '\"{option}\"')")
     if not text.strip() and not file:
         raise click.UsageError("WORDS are missing: words, or --path FILE")
     from agentwatch.cli.sessions import every_session

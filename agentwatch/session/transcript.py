@@ -249,7 +249,8 @@ class Entry:
     @property
     def call(self) -> Call | None:
         """The call of a call entry; None for other entries."""
-        return self._calls[self._about - 1] if isinstance(self._about, int) else None
+        number = self.call_number
+        return None if number is None else self._calls[number - 1]
 
     @property
     def text(self) -> str:

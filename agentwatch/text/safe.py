@@ -259,7 +259,12 @@ def styled(*pieces: Piece) -> SafeText:
 
 
 def marked(text: SafeText, words: Collection[str], plain: str = "") -> list[Piece]:
-    """Return the pieces of a line in which words in small letters are marked."""
+    """Return the pieces of a line in which words in small letters are marked.
+
+    Example:
+        >>> marked(SafeText("The needle"), ["need"])
+        [('The ', ''), ('need', 'accent'), ('le', '')]
+    """
     lowered = text.lower()
     if len(lowered) != len(text):
         return [(text, plain)]

@@ -79,7 +79,14 @@ def test_each_hit_is_a_line(machine: FakeMachine) -> None:
     assert found(machine, "failed") == ["22222222#1"]
     assert found(machine, "--limit", "1", "needle", "-failed") == ["11111111@+0ms"]
     assert found(machine, '"the needle"') == []
-    for words, reason in (((), "WORDS are missing"), (("colour:red",), 'unknown field "colour"')):
+    assert find(machine, "-h").stdout == find(machine, "--help").stdout
+    refused = {
+        (): "WORDS are missing",
+        ("colour:red",): 'unknown field "colour"',
+        ("needle", "--jsno"): "no such option: --jsno",
+        ("needle", "since:soon"): "neither an age nor a date",
+    }
+    for words, reason in refused.items():
         with case(words):
             done = find(machine, *words)
             assert (done.returncode, done.stdout) == (2, b"")
