@@ -443,6 +443,12 @@ def _snippet(texts: Sequence[str], words: Sequence[str]) -> str:
     return text_around(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
 
 
+def not_searched_words(not_searched: Mapping[str, int]) -> str:
+    """`3 not searched: 2 deleted, 1 no permission`."""
+    reasons = ", ".join(f"{number:,} {reason}" for reason, number in not_searched.items())
+    return f"{sum(not_searched.values()):,} not searched: {reasons}"
+
+
 def marked_words(words: str) -> list[str]:
     """What is marked in the texts that a search for words finds."""
     return Query(words, is_lenient=True).words if words.split() else []

@@ -47,7 +47,8 @@ def _completed(_ctx: click.Context, _argument: click.Parameter, incomplete: str)
 @click.option("--path", "file", metavar="FILE", help="Print only calls that touched FILE.")
 @click.option(
     "--limit",
-    type=click.IntRange(1, 1_000_000),
+    type=click.IntRange(1),
+    metavar="N",
     default=MOST,
     help=f"Print at most this number of hits, the newest (default: {MOST}).",
 )
@@ -152,13 +153,14 @@ def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None
 def _notes(found: Found, sessions: int, limit: int) -> Iterator[str]:
     """What else there may be: older hits, and sessions that were not searched."""
     from agentwatch.base.config import HERE
+    from agentwatch.catalog.contents import not_searched_words
     from agentwatch.cli.config_file import read_machines
 
     if found.is_more:
         yield f"there may be older hits: --limit {10 * limit}"
     elif not found.hits:
         yield f"nothing found in {plural(sessions, 'session')}"
-    for reason, number in found.not_searched.items():
-        yield f"not searched: {plural(number, 'session')}: {reason}"
+    if found.not_searched:
+        yield not_searched_words(found.not_searched)
     if others := [each for each in read_machines().listed if each != HERE]:
         yield f"not searched: other machines ({', '.join(others)})"

@@ -139,19 +139,14 @@ def test_show_opens_each_address(tmp_path: Path) -> None:
 
 
 def test_what_is_not_searched_is_reported(machine: FakeMachine) -> None:
-    """By its reason; machines of the settings are not searched."""
-    folder = machine.home / FOLDER
-    folder.joinpath(f"{ONE}.jsonl").chmod(0)
-    if os.geteuid() == 0:
-        folder.joinpath(f"{ONE}.jsonl").unlink()
-        folder.joinpath(f"{ONE}.jsonl").symlink_to(folder / f"{TWO}.jsonl")
+    """By its reason; so are the machines of the settings."""
+    path = machine.home / FOLDER / f"{ONE}.jsonl"
+    path.write_bytes(b"\x28\xb5\x2f\xfd" + b"damaged" * 100)
     settings = machine.home / "settings.toml"
     settings.write_text('[machines]\nlist = [".", "ssh://build1"]\n')
-    done = ran(
-        "find",
-        "needle",
-        HOME=machine.environ["HOME"],
-        AGENTWATCH_HOME=machine.environ["AGENTWATCH_HOME"],
-        AGENTWATCH_CONFIG=str(settings),
-    )
-    assert b"not searched: other machines (ssh://build1)" in done.stderr
+    home, own = machine.environ["HOME"], machine.environ["AGENTWATCH_HOME"]
+    done = ran("find", "needle", HOME=home, AGENTWATCH_HOME=own, AGENTWATCH_CONFIG=str(settings))
+    assert len(done.stdout.splitlines()) == 1
+    first, second = done.stderr.decode().splitlines()
+    assert first.startswith("agentwatch: 1 not searched: 1 ")
+    assert second == "agentwatch: not searched: other machines (ssh://build1)"

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.contents import ContentsSearch, Hit, marked_words
+from agentwatch.catalog.contents import ContentsSearch, Hit, marked_words, not_searched_words
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.sessions.list import Opened
 from agentwatch.screen.screens.sessions.watching import Background
@@ -206,8 +206,7 @@ class FoundScreen(ModalScreen[None]):
         else:
             said.append(f"{progress.searched:,} of {plural(progress.total, 'session')}")
         if not_searched := progress.not_searched:
-            reasons = ", ".join(f"{count:,} {reason}" for reason, count in not_searched.items())
-            self._found.not_searched = SafeText(f"{sum(not_searched.values()):,} not searched: {reasons}")
+            self._found.not_searched = safe_line(not_searched_words(not_searched))
         self._found.progress = SafeText(" · ".join(said))
         self._found.border_title = Content(self._found.progress)
         self._found.add(progress.hits)
