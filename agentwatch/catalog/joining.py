@@ -81,7 +81,7 @@ _EVER = -(1 << 62)
 _BEFORE_ALL = 1 << 60
 """By this, the times of sessions that no running process has written are earlier than all others."""
 _MOST_MATCHED = 16
-"""Of more processes in one folder, it is not found out which has which session."""
+"""More processes in one folder are not matched with their sessions."""
 _TOLERANCE_MS = 100
 """The start of a process and the time of a file are exact to 10 ms."""
 _LOADING_MS = 2000

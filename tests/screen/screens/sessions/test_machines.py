@@ -13,8 +13,8 @@ from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import Basis, Ground
 from agentwatch.catalog.status import read_status
+from agentwatch.screen.screens.session.dialogs import LinesDialog
 from agentwatch.screen.screens.sessions.rings import Rings
-from agentwatch.screen.screens.sessions.screen import WhyDialog
 from agentwatch.screen.screens.sessions.watching import Watching
 from agentwatch.screen.screens.sessions.words import why
 from agentwatch.session.events import Outcome
@@ -213,7 +213,7 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
         for key in ("escape", "w"):
             await stage.press("w")
             await stage.shows("What decides")
-            assert type(stage.app.screen) is WhyDialog
+            assert type(stage.app.screen) is LinesDialog
             assert "Why, at " in stage.text
             assert "✓ succeeded" in stage.text
             assert "1 min   The last turn has ended: succeeded." in stage.text
@@ -221,7 +221,7 @@ async def test_w_shows_the_evidence_of_the_selected_session(home: Path) -> None:
             assert "one.jsonl" in stage.text
             assert "\x1b[31m" not in stage.text
             await stage.press(key)
-            await stage.until(lambda: type(stage.app.screen) is not WhyDialog, "the list")
+            await stage.until(lambda: type(stage.app.screen) is not LinesDialog, "the list")
 
 
 @pytest.mark.slow
