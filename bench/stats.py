@@ -1,11 +1,13 @@
 """How long do the statistics over all sessions take?
 
 The index is filled with made rows: sessions of 50 calls, of which 40 % are commands, 20 % edits and 10 %
-test runs. Measured are the queries alone.
+test runs. Measured are the queries alone. With `--home`, a folder with the sessions of agents, the index is
+made of these: by one core, and by all.
 """
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import sqlite3
@@ -14,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from random import Random
 
-from measure import MILLISECONDS, command_line, head, megabytes, row
+from measure import AGENTWATCH, MILLISECONDS, command_line, head, megabytes, row, run
 
 from agentwatch.catalog.index import SessionIndex
 from agentwatch.catalog.index_rows import TABLES, Rows
@@ -93,9 +95,32 @@ def _filled(path: Path, sessions: int) -> None:
             index.replace([_session(number, source) for number in range(first, min(first + 200, sessions))])
 
 
+def _first_time(home: Path, state: Path) -> None:
+    """Measure the first statistics, by one core and by all, in turns."""
+    every = os.sched_getaffinity(0)
+    ways = {1: {min(every)}, len(every): every}
+    costs = {cores: list[tuple[float, float]]() for cores in ways}
+    os.environ |= {"HOME": str(home), "XDG_STATE_HOME": str(state)}
+    for _ in range(_ROUNDS):
+        for cores, chosen in ways.items():
+            shutil.rmtree(state, ignore_errors=True)
+            os.sched_setaffinity(0, chosen)
+            cost = run((*AGENTWATCH, "stats"))
+            os.sched_setaffinity(0, every)
+            costs[cores].append((cost.wall, cost.cpu))
+    head("cores", "time, s", "CPU, s")
+    for cores, found in costs.items():
+        row(cores, *(f"{min(each):.2f}" for each in zip(*found, strict=True)))
+
+
 def main() -> None:
     """Measure the statistics over all sessions, over those of a week, and over those of one repository."""
-    options = command_line(__doc__).parse_args()
+    parser = command_line(__doc__)
+    parser.add_argument("--home", type=Path)
+    options = parser.parse_args()
+    if options.home is not None:
+        _first_time(options.home, options.folder / "stats-state")
+        return
     sessions = 100 if options.smoke else 10_000
     folder = options.folder / "stats"
     shutil.rmtree(folder, ignore_errors=True)

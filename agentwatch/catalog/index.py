@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,9 +20,8 @@ from agentwatch.catalog.index_rows import (
     VERSION,
     Rows,
     path_of,
-    rows_of,
 )
-from agentwatch.catalog.repository import Repositories
+from agentwatch.catalog.reader_processes import read_sessions
 from agentwatch.recording.store import create_file, open_regular, private_folder
 
 _BUSY_SECONDS = 60.0
@@ -195,18 +194,18 @@ def update(
     ]
     index.remove(gone)
     total, done, unreadable = sum(found.size for found in due), 0, 0
-    repositories, read, calls, written_at = Repositories(), list[Rows](), 0, time.monotonic()
-    for found in due:
-        rows = rows_of(found, repositories)
-        read.append(rows)
-        calls += len(rows.calls)
-        unreadable += rows.session[_PROBLEM] is not None
-        done += found.size
-        if progress is not None:
-            progress(done, total)
-        if calls >= _MOST_CALLS or time.monotonic() - written_at >= _MOST_SECONDS:
-            index.replace(read)
-            read, calls, written_at = [], 0, time.monotonic()
+    read, calls, written_at = list[Rows](), 0, time.monotonic()
+    with closing(read_sessions(due)) as returned:
+        for found, rows in returned:
+            read.append(rows)
+            calls += len(rows.calls)
+            unreadable += rows.session[_PROBLEM] is not None
+            done += found.size
+            if progress is not None:
+                progress(done, total)
+            if calls >= _MOST_CALLS or time.monotonic() - written_at >= _MOST_SECONDS:
+                index.replace(read)
+                read, calls, written_at = [], 0, time.monotonic()
     index.replace(read)
     if due or gone:
         index.mark_duplicates()

@@ -224,7 +224,7 @@ FROM temp.chosen CROSS JOIN stored_request AS used ON used.session = chosen.id A
 JOIN stored_session ON stored_session.id = chosen.id
 LEFT JOIN stored_session AS parent ON parent.agent = stored_session.agent
     AND parent.session_id = stored_session.parent AND parent.cost_usd IS NOT NULL AND NOT parent.is_duplicate
-GROUP BY 1, 4, 5, 6
+GROUP BY stored_session.path, 4, 5, 6
 """  # noqa: S608 - constants
 """The tokens of each session that cost alike. A cost that the agent reports has the cost of its subagents."""
 
@@ -320,8 +320,9 @@ _SESSIONS_QUERY = """
 SELECT id, agent, session.repository, parent IS NOT NULL AS is_subagent, outcome, tests,
     problem IS NOT NULL AS is_unreadable, active_ms, calls, failed, rejected,
     input_tokens, cached_tokens, output_tokens, cost_usd
-FROM session JOIN temp.chosen USING (id)
+FROM session JOIN temp.chosen USING (id) ORDER BY path
 """
+"""Sums of floats depend on their order, and that in which sessions were read is not always the same."""
 
 
 class Sums(NamedTuple):

@@ -196,7 +196,7 @@ _LEAST_BYTES = 1 << 19
 """Bytes of the recording between two checkpoints. Decoding them again takes 6 ms."""
 _STATE_SHARE = 16
 """A checkpoint is at most this part of the bytes since the one before it, so that large ones are rare."""
-_NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
+NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)
 """What is raised for a function or class in a function, a lock, or a cycle of many objects."""
 _NOT_RESTORED = (
     OSError,
@@ -236,7 +236,7 @@ class Checkpoints:
             return
         try:
             data = self._packed((session_state(session), decoder))
-        except _NOT_PICKLED:
+        except NOT_PICKLED:
             self._next = sys.maxsize
             return
         self._offsets.append(offset)
