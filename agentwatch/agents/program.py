@@ -291,6 +291,20 @@ class HookedAgent(NamedTuple):
         return [hook.get("command") if isinstance(hook, dict) else None for hook in hooks]
 
 
+class McpClient(NamedTuple):
+    """Where an agent keeps the MCP servers that its user has added."""
+
+    title: str
+    files: tuple[str, ...]
+    """The file: the first path that begins with `~` or with a variable of the environment that is set."""
+    command: str = ""
+    """The agent's own command that adds the server, up to the command that starts it; empty without one."""
+    key: str = "mcpServers"
+    """The member of the file with the servers by their names."""
+    more: Mapping[str, object] = {}
+    """What an entry has besides `command`, `args` and `env`."""
+
+
 class Program(NamedTuple):
     """An agent: where it keeps its sessions, how its processes look, and where it reports its state."""
 
@@ -318,3 +332,5 @@ class Program(NamedTuple):
     """Why it has no `resume`."""
     published_name: str = ""
     """The name that harbor, the reference of ATIF, has for it; empty for its short name."""
+    mcp: McpClient | None = None
+    """Where it keeps its MCP servers; None if `agentwatch mcp --install` does not know it."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from agentwatch.agents.agent import Agent
     from agentwatch.agents.fields import Fields
-    from agentwatch.agents.program import HookedAgent, Program
+    from agentwatch.agents.program import HookedAgent, McpClient, Program
 
 
 AGENTS = {
@@ -126,6 +126,15 @@ def _expanded(roots: tuple[str, ...], environ: Mapping[str, str], home: Path) ->
             base = os.path.join(home, base[2:])
         if os.path.isabs(base) and "\0" not in base:
             yield os.path.join(base, below)
+
+
+def mcp_clients() -> dict[str, McpClient]:
+    return {program.name: program.mcp for program in programs() if program.mcp is not None}
+
+
+def mcp_file(client: McpClient, environ: Mapping[str, str], home: Path) -> Path:
+    """Return the file with the servers of an agent, which may not exist."""
+    return Path(next(_expanded(client.files, environ, home)))
 
 
 def hooked_agents() -> dict[str, HookedAgent]:

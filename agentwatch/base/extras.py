@@ -14,6 +14,7 @@ EXTRAS = {
     "otlp": "opentelemetry-exporter-otlp-proto-http>=1.45",
     "nats": "nats-py>=2.16,<2.17",
     "prices": "genai-prices>=0.2.3",
+    "mcp": "mcp>=2.3,<3",
     "regex": "google-re2>=1.1",
 }
 """What each extra of `pyproject.toml` installs for a user."""

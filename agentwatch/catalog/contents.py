@@ -223,6 +223,8 @@ class Hit(NamedTuple):
     """When the session changed last."""
     into_ms: int | None = None
     """The time of a text since the beginning of the session."""
+    entry: int | None = None
+    """The number of the entry of the transcript, if it was read."""
 
     @property
     def is_found_by_id(self) -> bool:
@@ -416,7 +418,7 @@ class Search:
             session_id=session.run.session_id or one.session_id,
             agent=part.agent,
             kind=part.kind,
-            text=_snippet(part.texts, self._query.words),
+            text=snippet(part.texts, self._query.words),
             at_ms=at_ms,
             call=call.number if call else None,
             tool=call.tool if call else "",
@@ -426,10 +428,11 @@ class Search:
             path=one.path,
             changed_ms=one.changed_ms,
             into_ms=None if first_ms is None or at_ms is None else max(at_ms - first_ms, 0),
+            entry=part.entry.number,
         )
 
 
-def _snippet(texts: Sequence[str], words: Sequence[str]) -> str:
+def snippet(texts: Sequence[str], words: Sequence[str]) -> str:
     """The words together, or else the text that has the most of them, from the first of them on."""
     phrase = " ".join(words)
     best, text = 0, next(filter(None, texts[1:] or texts), "")

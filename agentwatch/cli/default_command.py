@@ -30,6 +30,7 @@ SUBCOMMANDS = {
     "hooks": ("hooks", "hooks", "Let Claude Code, Codex, Cursor or Gemini CLI report by hooks."),
     "host-pieces": ("subcommands", "host_pieces", ""),
     "host-rows": ("subcommands", "host_rows", ""),
+    "mcp": ("mcp", "mcp", "Let agents search the sessions of this machine."),
     "replay": ("subcommands", "replay", "Replay a recording with its original timing."),
     "run": ("subcommands", "run", "Start an agent and watch it; exit with the agent's exit code."),
     "schema": ("schema", "print_schema", "Print the JSON Schema of what a command prints as JSON."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,29 +23,36 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class _HookedAgent(click.ParamType[str]):
-    """One of the agents whose hooks can be used. They are read when a name is given, completed or listed."""
+class AgentName(click.ParamType[str]):
+    """The name of one of some agents, which are read when a name is given, completed or listed."""
 
     name = "agent"
 
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self._names = names
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        return self.names().get_metavar(param, ctx)
+        return self._choice().get_metavar(param, ctx)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return self.names().convert(value, param, ctx)
+        return self._choice().convert(value, param, ctx)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        return self.names().shell_complete(ctx, param, incomplete)
+        return self._choice().shell_complete(ctx, param, incomplete)
 
-    def names(self) -> click.Choice[str]:
-        return click.Choice(tuple(sorted({**hooked_agents(), **answered_agents()})))
+    def _choice(self) -> click.Choice[str]:
+        return click.Choice(tuple(self._names()))
+
+
+def _hooked_names() -> list[str]:
+    return sorted({**hooked_agents(), **answered_agents()})
 
 
 @click.command(cls=HelpfulCommand)
 @click.argument("action", type=click.Choice(("status", "install", "remove")))
-@click.argument("agent", type=_HookedAgent(), required=False)
+@click.argument("agent", type=AgentName(_hooked_names), required=False)
 @click.option(
     "--answer", "answers", is_flag=True, help="Let the list answer permission prompts (Claude Code)."
 )
@@ -81,14 +89,14 @@ def _install(hooks: Hooks, is_confirmed: bool) -> int:
         return print_lines([f"the hooks of {hooks.agent.title} are installed already: {hooks.file}"])
     verb = "is" if is_confirmed else "would be"
     more = [] if program.is_installed else [f"The program that they run {verb} written: {program.path}"]
-    if (code := _asked(changes, more, "Install the hooks?", is_confirmed)) is not None:
+    if (code := asked(changes, more, "Install the hooks?", is_confirmed)) is not None:
         return code
     try:
         copies = hooks.install(changes)
     except OSError as error:
-        raise _cannot_change(error) from None
+        raise cannot_change(error) from None
     notes = [hooks.agent.note] if hooks.agent.note else []
-    return print_lines([*_kept(copies), f"installed the hooks of {hooks.agent.title}", *notes])
+    return print_lines([*kept_copies(copies), f"installed the hooks of {hooks.agent.title}", *notes])
 
 
 def _remove(hooks: Hooks, is_confirmed: bool) -> int:
@@ -102,16 +110,16 @@ def _remove(hooks: Hooks, is_confirmed: bool) -> int:
         more.append(
             f"The program that they run {'is' if is_confirmed else 'would be'} deleted: {hooks.program.path}"
         )
-    if (code := _asked(changes, more, "Remove the hooks?", is_confirmed)) is not None:
+    if (code := asked(changes, more, "Remove the hooks?", is_confirmed)) is not None:
         return code
     try:
         copies = hooks.remove(changes)
     except OSError as error:
-        raise _cannot_change(error) from None
-    return print_lines([*_kept(copies), f"removed the hooks of {hooks.agent.title}"])
+        raise cannot_change(error) from None
+    return print_lines([*kept_copies(copies), f"removed the hooks of {hooks.agent.title}"])
 
 
-def _asked(changes: list[Change], more: list[str], question: str, is_confirmed: bool) -> int | None:
+def asked(changes: list[Change], more: list[str], question: str, is_confirmed: bool) -> int | None:
     """Show the changes and ask; return the exit code if nothing is to be changed."""
     code = print_lines([*(line for change in changes for line in change.diff()), *more])
     if code:
@@ -124,11 +132,11 @@ def _asked(changes: list[Change], more: list[str], question: str, is_confirmed: 
     return USAGE
 
 
-def _kept(copies: list[Path]) -> list[str]:
+def kept_copies(copies: list[Path]) -> list[str]:
     return [f"the file before: {copy}" for copy in copies]
 
 
-def _cannot_change(error: OSError) -> Fault:
+def cannot_change(error: OSError) -> Fault:
     return Fault(f"cannot change {error.filename}: {error.strerror or error}", CANNOT_CREATE)
 
 

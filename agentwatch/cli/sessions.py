@@ -156,7 +156,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     if machines:
         rows, code = of_machines(machines, wants_all=wanted.has_old)
     else:
-        rows, code = _of_this_one(wanted, at_ms, shows_older=not as_json), 0
+        rows, code = rows_here(wanted, at_ms, shows_older=not as_json), 0
     found = chosen(rows, wanted, at_ms)
     older = [] if found.rows or as_json else found.newest_older
     if older:
@@ -183,7 +183,7 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
     return code
 
 
-def _of_this_one(wanted: Wanted, at_ms: int, *, shows_older: bool) -> Mapping[Key, Row]:
+def rows_here(wanted: Wanted, at_ms: int, *, shows_older: bool) -> Mapping[Key, Row]:
     """Sessions that are not wanted need not be read. With `shows_older`, the newest older ones are read
     if there is no other."""
     from agentwatch.agents.session_entry import OWN

@@ -22,9 +22,9 @@ from functools import partial
 import orjson
 
 from agentwatch.base.credentials import without_credentials
-from agentwatch.output.redact.mask import Masks, joined
+from agentwatch.output.redact.mask import Masks
 from agentwatch.output.redact.personal import Personal
-from agentwatch.output.redact.secrets.scanner import find
+from agentwatch.output.redact.secrets.scanner import masked
 from agentwatch.recording.alarms import rule_words
 from agentwatch.rules.alarms.events import Event
 from agentwatch.text.safe import SafeText, safe_line, safe_text
@@ -135,11 +135,7 @@ class Commands:
         return shown if len(shown) <= most and whole == text else f"{shown[: most - 1]}…"
 
     def _masked(self, text: str) -> str:
-        shown, at = "", 0
-        for each in joined([*find(text), *self._personal.find(text)]):
-            shown += text[at : each.start] + self._masks.mask(text[each.start : each.end], each.kind)
-            at = each.end
-        return shown + text[at:]
+        return masked(text, self._personal, self._masks)
 
 
 class _Queue:

@@ -26,6 +26,7 @@ except SystemExit as stop:
 """
 PACKAGE = ROOT / "agentwatch"
 OF_EXTRAS = {
+    "mcp": {PACKAGE / "cli" / "mcp_server.py"},
     "nats": {*(PACKAGE / "remote" / "nats").rglob("*.py")},
     "otlp": {*(PACKAGE / "output" / "export" / "otlp").rglob("*.py")},
     "prices": {PACKAGE / "analysis" / "prices.py"},
@@ -185,6 +186,13 @@ def test_the_library_loads_neither_a_screen_nor_a_command_line() -> None:
             assert "orjson" in modules
 
 
+def test_the_sdk_of_the_server_is_loaded_by_the_server_alone() -> None:
+    """The help, printing, and the settings of an agent do without it, which takes 0.6 s to import."""
+    for words in (["mcp", "--help"], ["--help"], [PLAIN, "--print"], ["mcp", "--remove", "cursor"]):
+        with case(" ".join(words)):
+            assert loaded(RUN, *words).isdisjoint({"mcp", "mcp_types", "pydantic", "starlette", "anyio"})
+
+
 def test_a_list_without_costs_does_not_load_the_price_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +279,7 @@ def test_imported_packages_are_dependencies() -> None:
     found = foreign(modules.difference(*OF_EXTRAS.values()))
     assert {distributions[name][0].lower() for name in found} == wanted
     for extra, package in {
+        "mcp": "mcp",
         "nats": "nats",
         "otlp": "opentelemetry",
         "prices": "genai_prices",

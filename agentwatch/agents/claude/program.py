@@ -18,6 +18,7 @@ from agentwatch.agents.program import (
     Command,
     HookedAgent,
     Knowledge,
+    McpClient,
     Mode,
     Program,
     Reports,
@@ -193,4 +194,10 @@ PROGRAM = Program(
         keeps=lambda path, cwd: keeps(path.parent.name, cwd),
     ),
     published_name="claude-code",
+    mcp=McpClient(
+        "Claude Code",
+        ("$CLAUDE_CONFIG_DIR/.claude.json", "~/.claude.json"),
+        "claude mcp add --scope user agentwatch {env}--",
+        more={"type": "stdio"},
+    ),
 )

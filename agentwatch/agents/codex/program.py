@@ -18,6 +18,7 @@ from agentwatch.agents.program import (
     Command,
     HookedAgent,
     Knowledge,
+    McpClient,
     Mode,
     Program,
     Reports,
@@ -324,5 +325,11 @@ PROGRAM = Program(
         misread=_STDIN,
         queue=("codex", "queue", "--thread={id}", "--message={text}"),
         receipt=_RECEIPT,
+    ),
+    mcp=McpClient(
+        "Codex",
+        ("$CODEX_HOME/config.toml", "~/.codex/config.toml"),
+        "codex mcp add agentwatch {env}--",
+        "mcp_servers",
     ),
 )

@@ -9,7 +9,17 @@ from pathlib import Path
 from agentwatch.agents.description_files import MOST_BYTES, folder_in, name_in, text_in, yaml_texts
 from agentwatch.agents.fields import Fields, mapping, text
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Mode, Program, Reports, Resume, SessionsAt
+from agentwatch.agents.program import (
+    NO_CALLS,
+    Command,
+    Knowledge,
+    McpClient,
+    Mode,
+    Program,
+    Reports,
+    Resume,
+    SessionsAt,
+)
 from agentwatch.agents.session_entry import NO_METADATA, Metadata, Reach, SessionEntry
 from agentwatch.recording.head_tail import first_bytes
 
@@ -104,6 +114,12 @@ PROGRAM = Program(
         mode_in=_mode_in,
         folder_in=_folder_in,
         widened_by=("COPILOT_ALLOW_ALL", "COPILOT_ASSISTED_APPROVAL"),
+    ),
+    mcp=McpClient(
+        "GitHub Copilot CLI",
+        ("$COPILOT_HOME/mcp-config.json", "~/.copilot/mcp-config.json"),
+        "copilot mcp add agentwatch {env}--",
+        more={"type": "local", "tools": ["*"]},
     ),
 )
 """It logs each question and its answer."""

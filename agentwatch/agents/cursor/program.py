@@ -14,6 +14,7 @@ from agentwatch.agents.program import (
     Hints,
     HookedAgent,
     Knowledge,
+    McpClient,
     Mode,
     Program,
     Resume,
@@ -149,5 +150,6 @@ PROGRAM = Program(
         keeps=_keeps,
     ),
     published_name="cursor-cli",
+    mcp=McpClient("Cursor", ("~/.cursor/mcp.json",)),
 )
 """Its lines have no results and no times, and only newer versions write that a turn has ended."""

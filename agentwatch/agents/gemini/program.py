@@ -16,6 +16,7 @@ from agentwatch.agents.program import (
     Command,
     HookedAgent,
     Knowledge,
+    McpClient,
     Mode,
     Program,
     Resume,
@@ -232,5 +233,10 @@ PROGRAM = Program(
         keeps=_keeps,
     ),
     published_name="gemini-cli",
+    mcp=McpClient(
+        "Gemini CLI",
+        ("$GEMINI_CLI_HOME/.gemini/settings.json", "~/.gemini/settings.json"),
+        "gemini mcp add --scope user {env}agentwatch",
+    ),
 )
 """It writes a call only when all calls of its step have ended."""

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from agentwatch.output.redact.decoding import decoded, rewritten
-from agentwatch.output.redact.mask import Found, joined
+from agentwatch.output.redact.mask import Found, Masks, joined
+from agentwatch.output.redact.personal import Personal
 from agentwatch.output.redact.secrets.cells import arguments, cells
 from agentwatch.output.redact.secrets.contexts import surrounded
 from agentwatch.output.redact.secrets.key_files import shown
@@ -392,3 +393,12 @@ def _in_piece(piece: str, text: str) -> Iterator[Found]:
     yield from labelled_abroad(piece, text, heads)
     yield from shown(piece, heads)
     yield from _of_providers(piece, lower, heads)
+
+
+def masked(text: str, personal: Personal, masks: Masks) -> str:
+    """Return a text without the secrets that it shows by itself, and without personal data."""
+    shown, at = "", 0
+    for each in joined([*find(text), *personal.find(text)]):
+        shown += text[at : each.start] + masks.mask(text[each.start : each.end], each.kind)
+        at = each.end
+    return shown + text[at:]
