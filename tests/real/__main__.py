@@ -27,7 +27,9 @@ def main() -> int:
     parser.add_argument("agents", nargs="*", metavar="AGENT", choices=[[], *AGENTS], help=", ".join(AGENTS))
     parser.add_argument("--newest", action="store_true", help="install the newest versions")
     parser.add_argument("--folder", type=Path, default=ROOT / ".real", help="keeps programs and sessions")
-    parser.add_argument("--views", nargs="+", default=[], choices=["headless", "terminal", "hooked"])
+    parser.add_argument(
+        "--views", nargs="+", default=[], choices=["headless", "terminal", "hooked", "search"]
+    )
     parser.add_argument(
         "--write", action="store_true", help="write the versions that drift and the docs name"
     )

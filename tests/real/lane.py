@@ -26,6 +26,7 @@ from tests.real.agents import AGENTS, Place, RealAgent, Terminal, prepare
 from tests.real.judge import NO_ROW, Check, Difference, Phase, Sample, Verdict, contents, states
 from tests.real.model import ScriptedModel, scripted_model
 from tests.real.script import SCENARIOS, prompt
+from tests.real.search import VIEW, search
 
 PINS = Path(__file__).with_name("pins.toml")
 _ALONE = (
@@ -190,6 +191,8 @@ def check_inside(name: str, version: str, folder: Path, views: tuple[str, ...]) 
                 result.checks += _terminal(agent, place, environment, model, "terminal")
             if not views or "hooked" in views:
                 result.checks += _hooked(agent, place, environment, model)
+            if VIEW in views:
+                result.checks.append(search(agent, place, environment, model))
     (root / "result.json").write_text(result.to_json())
 
 

@@ -68,6 +68,8 @@ def _shell(command: str, exit_code: int = 0, **given: Any) -> Call:
     return Call("shell", command=command, exit_code=exit_code, outcome=outcome, **given)
 
 
+SOUGHT = "asked.txt"
+"""What the scenario `write` writes and `search` looks up."""
 ANSWER = "All done: the answer is forty-two."
 SCENARIOS: dict[str, tuple[Step, ...]] = {
     "full": (
@@ -92,7 +94,8 @@ SCENARIOS: dict[str, tuple[Step, ...]] = {
         Step("Long is done."),
     ),
     "quiet": (Step("I wait very long.", stalls=100),),
-    "write": (Step("I write.", (Call("write", path="asked.txt", content="x\n"),)), Step("Written.")),
+    "write": (Step("I write.", (Call("write", path=SOUGHT, content="x\n"),)), Step("Written.")),
+    "search": (Step("I look it up.", (Call("find", content=f"{SOUGHT} kind:edit"),)), Step("Found.")),
     "fetch": (Step("I fetch.", (Call("fetch"),)), Step("Fetched.")),
     "question": (Step("A question.", (Call("question"),)), Step("Thanks for the answer.")),
     "two": (
@@ -126,6 +129,7 @@ _TOOLS = {
     "read": ("Read", "read", "read_file", "view", "read_files"),
     "fetch": ("WebFetch", "webfetch", "web_fetch", "fetch"),
     "task": ("Agent", "Task", "task", "agent", "spawn_agent", "invoke_agent"),
+    "find": ("mcp__agentwatch__find", "mcp_agentwatch_find"),
     "question": ("AskUserQuestion", "ask_user_question", "question", "ask_user", "request_user_input"),
 }
 """The names of the tools of all agents, the preferred first."""
@@ -230,6 +234,8 @@ def _arguments(call: Call, tool: str, path: str, url: str) -> dict[str, Any]:
                 **dict.fromkeys(("subagent_type", "agent_name"), helper),
                 **dict.fromkeys(("name", "task_name"), "helper"),
             }
+        case "find":
+            return {"words": call.content}
         case "question":
             question = {"question": "Which colour?", "header": "Colour", "type": "choice", "id": "q1"}
             flags = {"multiSelect": False, "multiple": False}

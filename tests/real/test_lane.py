@@ -15,6 +15,7 @@ from tests.real.agents import AGENTS
 from tests.real.judge import Verdict
 from tests.real.lane import Result, check
 from tests.real.report import report
+from tests.real.search import log_of
 
 pytestmark = pytest.mark.real
 
@@ -41,3 +42,14 @@ def test_what_is_shown_of_an_agent_is_true(
     results[name] = result
     wrong = [each.view for each in result.checks if each.verdict is Verdict.WRONG]
     assert (result.failure, wrong) == ("", []), report([result], date.today())
+
+
+@pytest.mark.parametrize("name", ["claude", "gemini"])
+def test_an_agent_finds_by_the_server_what_another_session_did(
+    name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """It calls `find`, and gets the address of the call."""
+    named = os.environ.get("AGENTWATCH_REAL")
+    folder = Path(named).absolute() if named else tmp_path_factory.getbasetemp() / "real"
+    result = check(name, folder, newest="AGENTWATCH_REAL_NEWEST" in os.environ, views=("search",))
+    assert [each.differences for each in result.checks] == [[]], log_of(folder, name)
