@@ -132,7 +132,14 @@ Row = tuple[Any, ...]
 
 
 def row_of(values: Iterable[Any]) -> Row:
-    return tuple(map(value_of, values))
+    return tuple(
+        [
+            value
+            if value is None or (type(value) is str and value.isascii())  # as most are
+            else value_of(value)
+            for value in values
+        ]
+    )
 
 
 def value_of(value: Any) -> Any:

@@ -370,17 +370,18 @@ def session_facts(connection: sqlite3.Connection, spent: Iterable[Spent]) -> Ses
     used: dict[int, list[Spent]] = {}
     for each in spent:
         used.setdefault(each.session, []).append(each)
+    estimates = {session: estimated(group).cost_usd for session, group in used.items()}
     cursor = connection.cursor()
     cursor.row_factory = sqlite3.Row
     rows = cursor.execute(_SESSIONS_QUERY).fetchall()
     mains = [row for row in rows if not row["is_subagent"]]
     return SessionFacts(
-        _sums(rows, used),
+        _sums(rows, estimates),
         _counted(row["outcome"] for row in mains),
         _counted(row["tests"] for row in mains),
         sum(row["is_unreadable"] for row in rows),
-        _by(rows, used, "agent"),
-        _by(rows, used, "repository"),
+        _by(rows, estimates, "agent"),
+        _by(rows, estimates, "repository"),
     )
 
 
@@ -389,15 +390,15 @@ def _counted(names: Iterable[str | None]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _by(rows: list[sqlite3.Row], used: Mapping[int, list[Spent]], column: str) -> dict[Any, Sums]:
+def _by(rows: list[sqlite3.Row], estimates: Mapping[int, float | None], column: str) -> dict[Any, Sums]:
     groups: dict[Any, list[sqlite3.Row]] = {}
     for row in rows:
         groups.setdefault(row[column], []).append(row)
-    found = {name: _sums(group, used) for name, group in groups.items()}
+    found = {name: _sums(group, estimates) for name, group in groups.items()}
     return dict(sorted(found.items(), key=lambda item: (-item[1].sessions, -item[1].calls, item[0] or "")))
 
 
-def _sums(rows: list[sqlite3.Row], used: Mapping[int, list[Spent]]) -> Sums:
+def _sums(rows: list[sqlite3.Row], estimates: Mapping[int, float | None]) -> Sums:
     mains = [row for row in rows if not row["is_subagent"]]
     active = [row["active_ms"] for row in mains if row["active_ms"] is not None]
     return Sums(
@@ -412,7 +413,7 @@ def _sums(rows: list[sqlite3.Row], used: Mapping[int, list[Spent]]) -> Sums:
         cost_usd=total(row["cost_usd"] for row in rows),
         token_sessions=sum((row["input_tokens"], row["output_tokens"]) != (None, None) for row in mains),
         cost_sessions=sum(row["cost_usd"] is not None for row in mains),
-        cost_estimated_usd=estimated(each for row in rows for each in used.get(row["id"], ())).cost_usd,
+        cost_estimated_usd=total(estimates.get(row["id"]) for row in rows),
     )
 
 
