@@ -614,6 +614,7 @@ class Chat:
         is_rewound = bool(events)
         for message in _without_first(messages, entries, same):
             events += self.message(message)
+            self._history.is_repeated = False  # the context among them repeats none of the others
         if same == len(present) and not any(type(event) in _CALLS for event in events):
             ends_well = is_rewound and self._history.ends_in_answer
             self._awaits_end, self._is_over = (ends_well, state[1] and not is_rewound) if is_cut else state

@@ -239,6 +239,11 @@ def test_messages_are_replaced() -> None:
     assert facts(whole(*ONE, *TWO, again, again))[:2] == ("AB", 2)
     resumed = whole(replaced(summary, got_it, *TWO))
     assert facts(resumed) == ("Got it.B", 1, "succeeded")
+    # What a resumed session sets has the context too; the same prompt after it is another turn.
+    found = whole(replaced(CONTEXT), *ONE, replaced(CONTEXT, *ONE), prompt("Ask.", "p9"))
+    assert facts(found) == ("A", 2, "unfinished")
+    found = whole(replaced(CONTEXT), *ONE, replaced(CONTEXT, *ONE, prompt("Ask.", "p9"), answer("B", "a9")))
+    assert facts(found) == ("AB", 2, "succeeded")
 
 
 def prompts(found: Session) -> list[str]:
