@@ -12,7 +12,7 @@ from pathlib import Path
 from agentwatch.agents.registry import CHECKED_FILE
 from tests.conftest import ROOT
 from tests.real.agents import AGENTS, Place, prepare
-from tests.real.lane import check, check_inside
+from tests.real.lane import VIEWS, check, check_inside
 from tests.real.model import scripted_model
 from tests.real.report import checked, report
 
@@ -27,9 +27,7 @@ def main() -> int:
     parser.add_argument("agents", nargs="*", metavar="AGENT", choices=[[], *AGENTS], help=", ".join(AGENTS))
     parser.add_argument("--newest", action="store_true", help="install the newest versions")
     parser.add_argument("--folder", type=Path, default=ROOT / ".real", help="keeps programs and sessions")
-    parser.add_argument(
-        "--views", nargs="+", default=[], choices=["headless", "terminal", "hooked", "search"]
-    )
+    parser.add_argument("--views", nargs="+", default=[], choices=VIEWS)
     parser.add_argument(
         "--write", action="store_true", help="write the versions that drift and the docs name"
     )

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.real.judge import LATE
 
-FOLDERS = ("headless", "terminal", "hooked", "by-hand")
+SCENES = ("resumed", "renewed", "two", "retried", "refused", "elsewhere")
+"""The scenarios of `scenarios.py`."""
+FOLDERS = ("headless", "terminal", "hooked", "by-hand", "restricted", *SCENES)
 """The working folders, one for each way to run an agent."""
 _MODEL = "mock-model"
 
@@ -20,11 +22,12 @@ class Place:
     programs: Path
     """The folder in which the agents are installed, each in a folder of its own."""
     url: str
+    owner: str = "home"
 
     @property
     def home(self) -> Path:
         """The home folder, which has all settings and sessions."""
-        return self.root / "home"
+        return self.root / self.owner
 
     def work(self, name: str) -> Path:
         """Return a working folder: one of `FOLDERS`."""
@@ -46,6 +49,36 @@ class Terminal:
     """Dialogs at its start: a pattern of each, and the keys that answer it."""
     late: float = LATE
     """Seconds after which a state has to be shown."""
+    continues: tuple[str, ...] = ("--continue",)
+    """The arguments that continue the newest session of the folder; empty if they were not tried."""
+    resumes: tuple[str, ...] = ("--resume", "{id}")
+    """The arguments that continue a session."""
+    new: str = "/new"
+    """The command that begins another session; empty if it was not tried."""
+    again: str = ""
+    """A pattern of what the screen of a continued session shows when it takes a prompt; empty if `ready`."""
+    continues_empty: bool = False
+    """Whether a new session without a prompt is written, and is the newest one."""
+    settles: float = 3.0
+    """Seconds after which it shows no more dialogs at its start."""
+    keeps: bool = False
+    """Whether the session before stays open beside the new one, until it is left too."""
+    stop: tuple[str, ...] = ("Escape",)
+    """The keys that stop a turn."""
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """A session that may not write, which is continued."""
+
+    options: tuple[str, ...]
+    """The options of its run with one prompt; the prompt follows them."""
+    allows: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """What changes in the settings before it is continued: they allow writing then."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables that allow more, when it is continued."""
+    confirm: str = ""
+    """The permissions that the user has to confirm; empty if the session says its own."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +94,8 @@ class RealAgent:
     variables: Callable[[Place], Mapping[str, str]]
     terminal: Terminal | str
     """A text is the reason why its terminal interface cannot be run."""
+    restricted: Restricted | None = None
+    """None if it cannot be continued."""
     misreports: tuple[tuple[str, str], ...] = ()
     """Views and differences that are the agent's own: its lines have what is shown."""
 
@@ -106,6 +141,8 @@ approval_policy = "on-request"
 sandbox_mode = "workspace-write"
 [analytics]
 enabled = false
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 [model_providers.mock]
 name = "mock"
 base_url = "{place.url}/v1"
@@ -246,7 +283,13 @@ AGENTS = {
                 "DISABLE_AUTOUPDATER": "1",
             },
             terminal=Terminal(
-                ("--permission-mode", "default"), r"manual mode on", r"Do you want to proceed", "/exit"
+                *(("--permission-mode", "default"), r"manual mode on", r"Do you want to proceed", "/exit"),
+                new="/clear",
+                continues_empty=True,
+            ),
+            restricted=Restricted(
+                ("--output-format", "stream-json", "--verbose", "--permission-mode", "plan", "-p"),
+                {".claude/settings.json": {"permissions": {"defaultMode": "acceptEdits"}}},
             ),
         ),
         RealAgent(
@@ -266,7 +309,10 @@ AGENTS = {
                 r"Would you like to run",
                 "/quit",
                 ((r"Use existing model", "Down", "Enter"), (r"1\. Review hooks", "2", "Enter")),
+                continues=("resume", "--last"),
+                resumes=("resume", "{id}"),
             ),
+            restricted=Restricted(("exec", "--json", "--skip-git-repo-check", "--sandbox", "read-only")),
         ),
         RealAgent(
             name="gemini",
@@ -275,14 +321,19 @@ AGENTS = {
             settings=_gemini,
             variables=lambda place: {"GEMINI_API_KEY": "fake", "GOOGLE_GEMINI_BASE_URL": place.url},
             # Its turn has ended after 5 s of silence, which is read within 2 s.
-            terminal=Terminal((), r"Type your message", r"Allow execution", "/quit", late=7.0),
-            # The line of the result has the status `success` and only the output of the command.
-            # A call is written when it has ended: with a question open, the file has the lines of an answer.
-            misreports=(
-                ("stream", "call echo oops >&2; exit 3: outcome"),
-                ("states in --json", "it asks for permission"),
-                ("states on the screen", "it asks for permission"),
+            terminal=Terminal(
+                *((), r"Type your message", r"Allow execution", "/quit"),
+                late=7.0,
+                continues=("--resume", "latest"),
+                new="/clear",
             ),
+            restricted=Restricted(
+                ("-o", "stream-json", "--approval-mode", "plan", "-p"),
+                {".gemini/settings.json": {"general": {"defaultApprovalMode": "auto_edit"}}},
+                confirm="plan",
+            ),
+            # The line of the result has the status `success` and only the output of the command.
+            misreports=(("stream", "call echo oops >&2; exit 3: outcome"),),
         ),
         RealAgent(
             name="qwen",
@@ -295,7 +346,13 @@ AGENTS = {
                 "OPENAI_MODEL": _MODEL,
             },
             terminal=Terminal(
-                ("--approval-mode", "default"), r"Type your message", r"Allow execution", "/quit"
+                *(("--approval-mode", "default"), r"Type your message", r"Allow execution", "/quit"),
+                new="/clear",
+            ),
+            restricted=Restricted(
+                ("-o", "stream-json", "--approval-mode", "plan", "-p"),
+                {".qwen/settings.json": {"tools": {"approvalMode": "yolo"}}},
+                confirm="plan",
             ),
         ),
         RealAgent(
@@ -308,7 +365,14 @@ AGENTS = {
                 "OPENCODE_DISABLE_MODELS_FETCH": "1",
                 "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
             },
-            terminal=Terminal((), r"Ask anything", r"Permission required", "/exit"),
+            terminal=Terminal(
+                *((), r"Ask anything", r"Permission required", "/exit"),
+                resumes=("--session", "{id}"),
+                again=r"ctrl\+p commands",
+                stop=("Escape", "Escape"),
+            ),
+            # Settings that allow all allow a run with the agent `plan` to write: they decide, and say so.
+            restricted=Restricted(("run", "--format", "json", "--agent", "plan"), confirm="plan"),
         ),
         RealAgent(
             name="copilot",
@@ -322,7 +386,16 @@ AGENTS = {
                 "COPILOT_MODEL": _MODEL,
                 "COPILOT_OFFLINE": "true",
             },
-            terminal=Terminal((), r"/ commands", r"Do you want to run", "/exit"),
+            terminal=Terminal(
+                *((), r"/ commands", r"Do you want to run", "/exit"),
+                resumes=("--resume={id}",),
+                keeps=True,
+                stop=("C-c",),
+            ),
+            restricted=Restricted(
+                ("--output-format", "json", "--mode", "plan", "-p"),
+                variables={"COPILOT_ALLOW_ALL": "true"},
+            ),
         ),
         RealAgent(
             name="pi",
@@ -330,7 +403,9 @@ AGENTS = {
             headless=("--mode", "json", "-p"),
             settings=_pi,
             variables=lambda _place: {"MOCK_KEY": "fake", "PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"},
-            terminal=Terminal((), r"\(auto\)", None, "/quit"),
+            terminal=Terminal((), r"\(auto\)", None, "/quit", resumes=("--session", "{id}")),
+            # It keeps the tools of a session.
+            restricted=Restricted(("--mode", "json", "--tools", "read", "-p"), confirm="settings"),
         ),
         RealAgent(
             name="droid",
@@ -346,7 +421,9 @@ AGENTS = {
             headless=("--output", "streaming", "--auto-approve", "--trust", "-p"),
             settings=_vibe,
             variables=_fake_key,
-            terminal=Terminal(("--trust",), r"mock-model\[|tokens \(", r"Permission for", "/exit"),
+            terminal=Terminal(
+                *(("--trust",), r"mock-model\[|tokens \(", r"Permission for", "/exit"), continues=(), new=""
+            ),
         ),
         RealAgent(
             name="kimi",
@@ -360,6 +437,8 @@ AGENTS = {
                 r"Run this command",
                 "/exit",
                 ((r"Trust this folder", "Enter"),),
+                continues=(),
+                new="",
             ),
         ),
         RealAgent(
@@ -374,6 +453,8 @@ AGENTS = {
                 r"Approve",
                 "/exit",
                 ((r"Try ClinePass", "Escape"),),
+                continues=(),
+                new="",
             ),
             # Its document has the prompt once the model has answered. A daemon runs its commands, so that a
             # question is not told from a command.

@@ -1,5 +1,6 @@
 """Compares what agentwatch shows with the script."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -144,7 +145,39 @@ class Phase(NamedTuple):
     """Seconds since the epoch."""
     ends: float
     right: frozenset[str]
-    """The states that are right."""
+    """The states that are right; one with `?` only if it is shown as an inferred one."""
+    unknown: frozenset[str] = frozenset()
+    """The states by which agentwatch says that it does not know; one with `?` only if it is inferred."""
+
+    def without_names(self) -> "Phase":
+        """Return it for a view that names no sessions."""
+
+        def unnamed(state: str) -> str:
+            return ", ".join(sorted(re.sub(r"^([A-Z]|new) ", "", each) for each in state.split(", ")))
+
+        right, unknown = (frozenset(map(unnamed, each)) for each in (self.right, self.unknown))
+        return self._replace(right=right, unknown=unknown)
+
+    def has(self, sample: "Sample") -> bool:
+        """Return whether a state is right."""
+        return bool({sample.state, _name(sample)} & self.right)
+
+    def leaves_open(self, sample: "Sample") -> bool:
+        """Return whether a state is right but for what is said to be unknown."""
+        name = _name(sample)
+        states = [each for each in name.split(", ") if not each.endswith("unknown")]
+        known = (
+            right.split(", ")
+            for right in self.right
+            if right.count(",") == name.count(",") and (right == NO_ROW) == (name == NO_ROW)
+        )
+        is_open = len(states) <= name.count(",") and any(set(states) <= set(each) for each in known)
+        return is_open or bool({sample.state, name} & self.unknown)
+
+    def hides_work(self, sample: "Sample") -> bool:
+        """Return whether a session is said to be unknown while it works, and so may write."""
+        name = _name(sample)
+        return "unknown" in name and all(name.count("working") < each.count("working") for each in self.right)
 
 
 class Sample(NamedTuple):
@@ -159,41 +192,40 @@ class Sample(NamedTuple):
 def states(view: str, phases: Sequence[Phase], samples: Sequence[Sample], late: float = LATE) -> Check:
     """Return where the states of a view differ from those of the script, with the latency of each.
 
-    In the first seconds of a phase, `late` of them, the state that was right or shown before it is not a
-    difference.
+    In the first seconds of a phase, `late` of them, what was right or shown before it is not a difference.
     """
     check = Check(view)
     before = frozenset({NO_ROW})
     for phase, after in zip(phases, [*phases[1:], None], strict=False):
         inside = [each for each in samples if phase.begins <= each.at < phase.ends - _MARGIN]
-        first = next((each.at for each in inside if _name(each) in phase.right), None)
+        shortly = (each for each in samples if phase.begins - _EARLY < each.at < phase.begins)
+        before |= set(map(_name, shortly))
+        first = next((each.at for each in inside if phase.has(each)), None)
         grace = min(phase.begins + late, phase.ends if first is None else first)
-        allowed = before | phase.right | {"unknown"}
         bad = [
             each
             for each in inside
-            if _name(each) not in phase.right
-            and (each.at > grace or _name(each) not in allowed)
-            and not (after and each.at > phase.ends - _EARLY and _name(each) in after.right)
+            if not phase.has(each)
+            and (each.at > grace or not (_name(each) in before or phase.leaves_open(each)))
+            and not (after and each.at > phase.ends - _EARLY and after.has(each))
         ]
         shown = _runs(inside, phase.begins)
         expected = " or ".join(sorted(phase.right))
-        if bad or first is None:
-            is_unknown = all(_name(each) in ("unknown", NO_ROW) for each in bad)
-            verdict = Verdict.UNKNOWN if is_unknown and _name_is_not_missing(bad) else Verdict.WRONG
+        if bad or (first is None and phase.ends - phase.begins > late):
+            is_unknown = bool(bad) and all(
+                phase.leaves_open(each) and not phase.hides_work(each) for each in bad
+            )
+            verdict = Verdict.UNKNOWN if is_unknown else Verdict.WRONG
             check.differences.append(Difference(verdict, phase.name, expected, shown))
         else:
-            check.notes.append(f"{phase.name}: {shown}, after {first - phase.begins:.1f} s")
+            after_s = "over before it was shown" if first is None else f"after {first - phase.begins:.1f} s"
+            check.notes.append(f"{phase.name}: {shown}, {after_s}")
         before = phase.right | {_name(each) for each in inside[-1:]}
     return check
 
 
 def _name(sample: Sample) -> str:
-    return sample.state.removesuffix("?")
-
-
-def _name_is_not_missing(samples: Sequence[Sample]) -> bool:
-    return bool(samples) and all(each.state != NO_ROW for each in samples)
+    return sample.state.replace("?", "")
 
 
 def _runs(samples: Sequence[Sample], begins: float) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -21,12 +19,14 @@ from typing import Any
 
 from agentwatch.agents.registry import AGENTS as KNOWN
 from tests.conftest import ROOT
-from tests.harness.processes import until
-from tests.real.agents import AGENTS, Place, RealAgent, Terminal, prepare
-from tests.real.judge import NO_ROW, Check, Difference, Phase, Sample, Verdict, contents, states
+from tests.real.acts import acts
+from tests.real.agents import AGENTS, SCENES, Place, RealAgent, prepare
+from tests.real.judge import Check, Difference, Phase, Verdict, contents, states
 from tests.real.model import ScriptedModel, scripted_model
+from tests.real.scenarios import PLAYED, Play, missing
 from tests.real.script import SCENARIOS, prompt
 from tests.real.search import VIEW, search
+from tests.real.terminal import TERMINAL, Driver, Tmux, Watch
 
 PINS = Path(__file__).with_name("pins.toml")
 _ALONE = (
@@ -40,15 +40,14 @@ _ALONE = (
     "sh",
 )
 """Runs a command in namespaces of its own, without a network and without the processes of others."""
-_SIGNS = {"!": "asks", "?": "quiet", "›": "your turn", "✓": "succeeded", "✗": "failed", "◌": "unfinished"}
-_WORKING = ("model", "tool", "works")
 _HOOKED = ("codex", "gemini")
 """The agents whose hooks agentwatch installs, and which are in the table of agents."""
 _TURN = frozenset({"your turn"})
 _WORK = frozenset({"working"})
 _UNKNOWN_AGENT = "agentwatch does not know this agent"
 HEADLESS = ("stream", "file")
-TERMINAL = ("states in --json", "states on the screen")
+VIEWS = ("headless", "terminal", "hooked", "acts", VIEW, *SCENES)
+"""What can be run of an agent."""
 
 
 @dataclass
@@ -89,13 +88,16 @@ def pins() -> dict[str, dict[str, str]]:
 def install(name: str, programs: Path, *, newest: bool = False) -> str:
     """Install an agent, unless this version is there, and return the version; RuntimeError has the reason."""
     pin = pins()[name]
-    version = "latest" if newest and name != "node" else pin["version"]
+    version, package = pin["version"], pin.get("npm")
+    newest = newest and name != "node"
+    if newest and package:
+        version = _run("npm", "view", package, "version", cwd=programs.parent).strip()
     folder, done = programs / name, programs / name / "installed"
-    if done.exists() and done.read_text() == version and version != "latest":
+    if done.exists() and done.read_text() == version and (package or not newest):
         return version
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    if package := pin.get("npm"):
+    if package:
         (folder / "package.json").write_text('{"private": true}')
         _run(
             "npm",
@@ -106,7 +108,6 @@ def install(name: str, programs: Path, *, newest: bool = False) -> str:
             f"{package}@{version}",
             cwd=folder,
         )
-        version = json.loads((folder / "node_modules" / package / "package.json").read_text())["version"]
     else:
         package = pin["pypi"]
         wanted = package if newest else f"{package}=={version}"
@@ -151,6 +152,7 @@ def reason(printed: str) -> str:
 def check(name: str, folder: Path, *, newest: bool = False, views: tuple[str, ...] = ()) -> Result:
     """Install and run an agent, and return what was found; what agents wrote here before is deleted."""
     programs = folder / "programs"
+    programs.mkdir(parents=True, exist_ok=True)
     try:
         install("node", programs)
         version = install(name, programs, newest=newest)
@@ -163,7 +165,7 @@ def check(name: str, folder: Path, *, newest: bool = False, views: tuple[str, ..
     is_alone = _works_alone()
     command = [*(_ALONE if is_alone else ()), sys.executable, "-m", "tests.real", "--inside", name, version]
     ran = subprocess.run(
-        [*command, str(folder), *views], cwd=ROOT, capture_output=True, text=True, timeout=900, check=False
+        [*command, str(folder), *views], cwd=ROOT, capture_output=True, text=True, timeout=1800, check=False
     )
     result = root / "result.json"
     if not result.exists():
@@ -193,20 +195,45 @@ def check_inside(name: str, version: str, folder: Path, views: tuple[str, ...]) 
                 result.checks += _hooked(agent, place, environment, model)
             if VIEW in views:
                 result.checks.append(search(agent, place, environment, model))
+            for scene in (each for each in SCENES if not views or each in views):
+                result.checks += _terminal(agent, place, environment, model, scene)
+            if not views or "acts" in views:
+                result.checks.append(_acts(agent, place, environment, model))
     (root / "result.json").write_text(result.to_json())
+
+
+def _acts(agent: RealAgent, place: Place, environment: dict[str, str], model: ScriptedModel) -> Check:
+    try:
+        return acts(agent, place, environment, model)
+    except subprocess.TimeoutExpired as error:
+        return Check("acts", [Difference(Verdict.UNKNOWN, "the run", "to its end", str(error))])
 
 
 @contextmanager
 def _ended_after(place: Place) -> Iterator[None]:
-    """End all processes whose home is that of the agent, such as its daemons, at the end."""
+    """End all processes whose home is one of the agent, such as its daemons, at the end.
+
+    They may end by themselves first: the next daemon of Codex refuses the socket of one that was killed.
+    """
     try:
         yield
     finally:
-        mark = f"HOME={place.home}".encode()
-        for path in Path("/proc").glob("[0-9]*/environ"):
-            with suppress(OSError):
-                if mark in path.read_bytes().split(b"\0"):
-                    os.kill(int(path.parent.name), signal.SIGKILL)
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for pid in _processes_of(place):
+                with suppress(OSError):
+                    os.kill(pid, number)
+            for _ in range(30):
+                if _processes_of(place):
+                    time.sleep(0.1)
+
+
+def _processes_of(place: Place) -> list[int]:
+    mark, found = f"HOME={place.root}/".encode(), []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if any(each.startswith(mark) for each in path.read_bytes().split(b"\0")):
+                found.append(int(path.parent.name))
+    return found
 
 
 def _agentwatch(
@@ -304,97 +331,9 @@ def _file(environment: dict[str, str], cwd: Path) -> str | None:
     return str(listed[0]["id"]) if listed else None
 
 
-# The terminal interface: the states over time.
-
-
-class Tmux:
-    """A tmux server with a window for the agent and one for the list."""
-
-    def __init__(self, socket: Path, environment: Mapping[str, str]) -> None:
-        self._command = ("tmux", "-S", str(socket), "-f", "/dev/null")
-        self._environment = dict(environment)
-
-    def __call__(self, *arguments: str) -> str:
-        """Run a command of tmux, and return what it prints."""
-        ran = subprocess.run(
-            [*self._command, *arguments], env=self._environment, capture_output=True, text=True, check=False
-        )
-        return ran.stdout
-
-    def open(self, window: str, cwd: Path, *command: str) -> None:
-        size = ("-x", "150", "-y", "45")
-        if not self("list-sessions"):
-            self("new-session", "-d", *size, "-n", "first", "sleep 100000")
-            self("set-option", "-g", "remain-on-exit", "on")
-        self("new-window", "-d", "-n", window, "-c", str(cwd), *command)
-
-    def text(self, window: str) -> str:
-        return self("capture-pane", "-p", "-t", window)
-
-    def keys(self, window: str, *keys: str) -> None:
-        self("send-keys", "-t", window, *keys)
-
-    def is_over(self, window: str) -> bool:
-        """Return whether the program of a window has ended."""
-        return self("display-message", "-p", "-t", window, "#{pane_dead}").strip() != "0"
-
-
-class Watch(threading.Thread):
-    """Takes samples of the state of the session in a folder until `close`: in `--json` and on the screen."""
-
-    def __init__(self, agent: str, cwd: Path, environment: Mapping[str, str], tmux: Tmux) -> None:
-        super().__init__(daemon=True)
-        self.samples: dict[str, list[Sample]] = {view: [] for view in TERMINAL}
-        self.log: list[dict[str, Any]] = []
-        self._agent, self._cwd, self._environment, self._tmux = agent, cwd, environment, tmux
-        self._closing = threading.Event()
-        self._screens = threading.Thread(target=self._look, daemon=True)
-
-    def run(self) -> None:
-        """Take the samples of `--json`."""
-        self._screens.start()
-        while not self._closing.wait(0.4):
-            at = time.time()
-            found = rows(self._environment, self._cwd)
-            self.log.append({"at": at, "rows": found})
-            state = ", ".join(row["state"] + ("?" if row["ground"] == "inferred" else "") for row in found)
-            self.samples[TERMINAL[0]].append(Sample(at, state or NO_ROW))
-
-    def _look(self) -> None:
-        while not self._closing.wait(0.4):
-            at = time.time()
-            text = self._tmux.text("list")
-            self.log.append({"at": at, "screen": text})
-            self.samples[TERMINAL[1]].append(Sample(at, screen_state(text, self._agent, self._cwd.name)))
-
-    def close(self) -> None:
-        """End both threads."""
-        self._closing.set()
-        self.join()
-        self._screens.join()
-
-
-def screen_state(text: str, agent: str, project: str) -> str:
-    """Return the states of the sessions of an agent in a project, as the screen of the list shows them."""
-    pattern = re.compile(rf"^│[▐ ](\S+) (\S+).* {re.escape(agent)} +{re.escape(project)}\b")
-    found = [match for line in text.splitlines() if (match := pattern.match(line))]
-    return ", ".join(_shown_state(sign, word) for sign, word in (each.groups() for each in found)) or NO_ROW
-
-
-def _shown_state(sign: str, word: str) -> str:
-    mark = "?" if word.endswith("?") else ""
-    if word.removesuffix("?") in _WORKING:
-        return "working" + mark
-    if sign == "–":
-        return "unknown"
-    if word.removesuffix("?") == "starts":
-        return "starting" + mark
-    return _SIGNS.get(sign.removesuffix("?") or "?", f"{sign} {word}") + mark
-
-
 def _hooked(agent: RealAgent, place: Place, environment: dict[str, str], model: ScriptedModel) -> list[Check]:
     if agent.name not in _HOOKED:
-        return [Check(f"hooks: {view}", skipped="agentwatch installs no hooks in it") for view in TERMINAL]
+        return [Check(f"hooked: {view}", skipped="agentwatch installs no hooks in it") for view in TERMINAL]
     code, printed = _agentwatch(
         "hooks", "install", agent.name, "--yes", environment=environment, cwd=place.work("hooked")
     )
@@ -411,31 +350,37 @@ def _terminal(
     agent: RealAgent, place: Place, environment: dict[str, str], model: ScriptedModel, folder: str
 ) -> list[Check]:
     how = agent.terminal if agent.name in KNOWN else _UNKNOWN_AGENT
-    views = [f"hooks: {view}" if folder == "hooked" else view for view in TERMINAL]
+    is_scene = folder in SCENES
+    if is_scene and not isinstance(how, str):
+        how = missing(folder, how) or how
+    views = TERMINAL if folder == "terminal" else [f"{folder}: {view}" for view in TERMINAL]
     if isinstance(how, str):
         return [Check(view, skipped=how) for view in views]
     cwd, tmux = place.work(folder), Tmux(place.root / f"{folder}.tmux", environment)
-    watch = Watch(agent.name, cwd, environment, tmux)
+    names: dict[str, str] = {}
+    watch = Watch(agent.name, cwd, tmux, lambda: rows(environment, cwd), names if is_scene else None)
     problem = ""
     phases: list[Phase] = []
     try:
-        watching = f"PYTHONPATH='{ROOT}' exec '{sys.executable}' -m agentwatch ."
-        tmux.open("list", cwd, "sh", "-c", watching)
         watch.start()
-        phases.extend(_session(how, [agent.program, *how.arguments], cwd, tmux, model))
+        if is_scene:
+            phases.extend(PLAYED[folder](Play(agent, how, place, tmux, model, folder, names)))
+        else:
+            phases.extend(_session(Driver(how, agent.program, cwd, tmux, model)))
     except AssertionError as error:
         problem = str(error)
     finally:
         watch.close()
         tmux("kill-server")
-    log = place.root / f"{folder}.samples.jsonl"
-    log.write_text(
-        "".join(json.dumps(each) + "\n" for each in sorted(watch.log, key=lambda each: each["at"]))
-    )
-    found = [
-        states(name, phases, watch.samples[view], how.late)
-        for name, view in zip(views, TERMINAL, strict=True)
-    ]
+    plan = [{"at": each.begins, "expected": [each.name, *sorted(each.right)]} for each in phases]
+    with (place.root / f"{folder}.samples.jsonl").open("w") as log:
+        log.writelines(
+            json.dumps(each) + "\n" for each in sorted(watch.log + plan, key=lambda each: each["at"])
+        )
+    found = []
+    for name, view in zip(views, TERMINAL, strict=True):
+        expected = phases if view == TERMINAL[0] else [phase.without_names() for phase in phases]
+        found.append(states(name, expected, watch.samples[view], how.late))
     for each in found:
         excuse(each, agent)
         if problem:
@@ -443,61 +388,33 @@ def _terminal(
     return found
 
 
-def _session(
-    how: Terminal, command: list[str], cwd: Path, tmux: Tmux, model: ScriptedModel
-) -> Iterator[Phase]:
+def _session(agent: Driver) -> Iterator[Phase]:
     """Drive a session from its start to its end, and yield each phase when it is over."""
-
-    def shows(pattern: str) -> bool:
-        return re.search(pattern, tmux.text("agent")) is not None
-
-    def waits(pattern: str, what: str) -> float:
-        until(lambda: shows(pattern), 40, what, lambda: tmux.text("agent"))
-        return time.time()
-
-    def say(text: str) -> float:
-        tmux.keys("agent", "-l", text)
-        waits(re.escape(text), f"the screen to show {text}")
-        time.sleep(0.8)  # agents take an Enter that follows at once as a line end of a pasted text
-        tmux.keys("agent", "Enter")
-        return time.time()
-
+    how, model = agent.how, agent.model
     played = len(model.steps("turn"))
-    tmux.open("agent", cwd, *command)
-    begins = waits(how.ready, "the agent to be ready")
-    pressed = 0
-    while time.time() < begins + 8:
-        time.sleep(0.5)
-        for pattern, *keys in how.dialogs:
-            if shows(pattern):
-                assert (pressed := pressed + 1) < 10, f"the dialog stays:\n{tmux.text('agent')}"
-                tmux.keys("agent", *keys)
-                begins = time.time()
-    now = say(prompt("turn"))
+    begins = agent.open()
+    time.sleep(5)
+    now = agent.say(prompt("turn"))
     yield Phase("before the first prompt", begins, now, _TURN | {"starting"})
-    until(lambda: len(model.steps("turn")) > played, 20, "the first answer", lambda: tmux.text("agent"))
+    agent.until(lambda: len(model.steps("turn")) > played, 20, "the first answer")
     begins = now
     if how.asks is not None:
-        now = waits(how.asks, "the question")
+        now = agent.waits(how.asks, "the question")
         yield Phase("the model answers", begins, now, _WORK)
         begins = now
         time.sleep(12)
-        tmux.keys("agent", "Enter")
-        now = time.time()
-        yield Phase("it asks for permission", begins, now, frozenset({"asks"}))
+        now = agent.keys("Enter")
+        yield Phase("it asks for permission", begins, now, frozenset({"asks"}), frozenset({"quiet"}))
     else:  # Pi writes nothing before its first answer is complete
-        until((cwd / "marker.txt").exists, 40, "the command", lambda: tmux.text("agent"))
-        now = time.time()
+        now = agent.until((agent.cwd / "marker.txt").exists, 40, "the command")
         yield Phase("the model answers", begins, now, _WORK | {"starting"})
     begins = now
-    until(lambda: len(model.steps("turn")) > played + 1, 40, "the second answer", lambda: tmux.text("agent"))
-    now = time.time()
+    now = agent.until(lambda: len(model.steps("turn")) > played + 1, 40, "the second answer")
     yield Phase("a command runs", begins, now, _WORK)
     begins = now + 0.5  # the answer takes 0.3 s
     time.sleep(14)
-    now = say(how.leave)
+    now = agent.say(how.leave)
     yield Phase("the turn has ended", begins, now, _TURN)
-    until(lambda: tmux.is_over("agent"), 20, "the end of the agent", lambda: tmux.text("agent"))
-    begins = time.time()
+    begins = agent.until(lambda: agent.tmux.is_over(agent.window), 20, "the end of the agent")
     time.sleep(12)
     yield Phase("the program has ended", begins, time.time(), frozenset({"succeeded"}))

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from pathlib import Path
@@ -41,6 +42,7 @@ class ScriptedModel:
     def __init__(self, work: Path, port: int, log: Path | None) -> None:
         self.work = work
         self.truth: list[Json] = []
+        self.refusals = 0
         self._log = log
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", port), _Request)
@@ -74,17 +76,26 @@ class ScriptedModel:
         commands gets no calls.
         """
         scenario, step = place(messages)
-        if scenario is None or len(tools) < 2 or step >= len(SCENARIOS[scenario]) or not can_play(tools):
+        can = (len(tools) > 1 and can_play(tools)) or (tools and scenario == "write")  # it may be forbidden
+        if scenario is None or step >= len(SCENARIOS[scenario]) or not can:
             self.note("other", scenario=scenario, step=step, tools=len(tools), usage=usage(0))
             return Answer(None, 0, "A short title", [], usage(0), Step())
         script = SCENARIOS[scenario][step]
+        if script.error:
+            self.refusals += 1
+            if not script.refusals or self.refusals % (script.refusals + 1):
+                self.note("refusal", scenario=scenario)
+                return Answer(scenario, step, "", [], usage(0), script)
+            script = replace(script, error=0)
         found = re.search(re.escape(str(self.work)) + r"/[\w.-]+", json.dumps(body))
         folder = found[0] if found else str(self.work)
         calls = [
             (f"call_s{step}c{at}_{next(_ids)}", played(call, tools, folder, self.url))
             for at, call in enumerate(script.calls)
         ]
-        self.note("step", scenario=scenario, step=step, calls=[call for _, call in calls], usage=usage(step))
+        prompts = sum(bool(place([each])[0]) for each in messages)
+        more = {"usage": usage(step), "folder": found and found[0], "prompts": prompts}
+        self.note("step", scenario=scenario, step=step, calls=[call for _, call in calls], **more)
         return Answer(scenario, step, script.text, calls, usage(step), script)
 
 
@@ -138,10 +149,11 @@ class _Request(BaseHTTPRequestHandler):
         self, body: Json, messages: list[Message], tools: Tools, events: Any, *, whole: bool = False
     ) -> None:
         answer = self.server.model.answer(messages, tools, body)
-        if answer.script.error:
-            refusal = {"type": "invalid_request_error", "code": 400, "status": "INVALID_ARGUMENT"}
-            error = {**refusal, "message": "the scripted model refuses"}
-            return self._json({"type": "error", "error": error}, answer.script.error)
+        if status := answer.script.error:
+            kind = "api_error" if status >= 500 else "invalid_request_error"
+            name = "INTERNAL" if status >= 500 else "INVALID_ARGUMENT"
+            error = {"type": kind, "code": status, "status": name, "message": "the scripted model refuses"}
+            return self._json({"type": "error", "error": error}, status)
         if whole or (events is not _gemini_events and not body.get("stream")):
             return self._json(_whole(events, answer, body))
         self.send_response(200)

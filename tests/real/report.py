@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 from datetime import date
 
+from tests.real.agents import SCENES
 from tests.real.judge import Verdict
-from tests.real.lane import HEADLESS, TERMINAL, Result
+from tests.real.lane import HEADLESS, Result
+from tests.real.terminal import TERMINAL
 
-VIEWS = (*HEADLESS, *TERMINAL, *(f"hooks: {view}" for view in TERMINAL))
+VIEWS = (*HEADLESS, *TERMINAL, *(f"hooked: {view}" for view in TERMINAL))
 
 
 def report(results: Sequence[Result], day: date) -> str:
     """Return the report as Markdown."""
-    heads = ["agent", "version", *VIEWS]
-    lines = [f"# The real agents, {day.isoformat()}", "", _row(heads), _row(["---"] * len(heads))]
-    for result in results:
-        by_view = {check.view: str(check) for check in result.checks}
-        lines.append(_row([result.agent, result.version, *(by_view.get(view, "–") for view in VIEWS)]))
+    lines = [f"# The real agents, {day.isoformat()}"]
+    for views in (VIEWS, (*SCENES, "acts")):
+        lines += ["", _row(["agent", "version", *views]), _row(["---"] * (len(views) + 2))]
+        lines += [
+            _row([each.agent, each.version, *(_cell(each, view) for view in views)]) for each in results
+        ]
     for result in results:
         lines += ["", f"## {result.agent} {result.version}", ""]
         if result.failure:
@@ -42,6 +45,12 @@ def checked(results: Sequence[Result], day: date) -> dict[str, dict[str, object]
             assert isinstance(more, int)
             found[name] = {"version": result.version, "day": day.isoformat(), "wrong": wrong[view] + more}
     return found
+
+
+def _cell(result: Result, name: str) -> str:
+    """Return the results of a view, or of both views of a scenario."""
+    found = [str(check) for check in result.checks if name in (check.view, check.view.partition(":")[0])]
+    return " / ".join(dict.fromkeys(found)) or "–"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -45,6 +45,8 @@ class Step:
     """Seconds of silence after the text."""
     error: int = 0
     """The HTTP status of a refusal; 0 for an answer."""
+    refusals: int = 0
+    """How often it is refused before it is answered; 0 for always."""
 
 
 class Usage(NamedTuple):
@@ -111,6 +113,9 @@ SCENARIOS: dict[str, tuple[Step, ...]] = {
         Step("It runs in the background."),
     ),
     "error": (Step(error=400),),
+    "slow": (Step("One two three four five six seven eight.", seconds=8),),
+    "flaky": (Step("Answered after two refusals.", error=500, refusals=2),),
+    "broken": (Step(error=500),),
 }
 _TOOLS = {
     "shell": (

@@ -6,9 +6,10 @@ from typing import Any
 from tests.conftest import case
 from tests.real.agents import AGENTS
 from tests.real.judge import NO_ROW, Check, Difference, Phase, Sample, Verdict, contents, states
-from tests.real.lane import excuse, reason, screen_state
+from tests.real.lane import excuse, reason
 from tests.real.model import scripted_model
 from tests.real.script import ANSWER, SCENARIOS, Step, usage
+from tests.real.terminal import row_states, screen_state
 
 FULL = SCENARIOS["full"]
 TURN = frozenset({"your turn"})
@@ -129,6 +130,15 @@ def test_a_state_that_is_late_false_or_missing_is_found() -> None:
     assert states("v", phases, late, 7.0).differences == []
 
 
+def test_a_phase_that_is_over_before_its_state_is_due_is_not_judged() -> None:
+    """What was shown before it may be shown all the time, and nothing else."""
+    phases = [Phase("before", 0, 10, TURN), Phase("tries", 10, 12, WORK)]
+    for shown, expected in (("your turn", []), ("asks", ["tries"])):
+        with case(shown):
+            found = states("list", phases, samples(("your turn", 0, 10), (shown, 10, 12)))
+            assert [each.what for each in found.differences] == expected
+
+
 def test_the_state_of_a_row_on_the_screen_is_read() -> None:
     """Sign and word of the row of the agent and the folder give the state, and `?` stays."""
     row = "│▐{} 0:08  gemini  terminal ⎇ main    Please do RUN-turn now   –   –   8 s │"
@@ -158,7 +168,7 @@ def test_a_scenario_ends_with_an_answer() -> None:
         with case(name):
             last = steps[-1]
             assert isinstance(last, Step)
-            assert bool(last.text) != bool(last.error)
+            assert bool(last.text) != (bool(last.error) and not last.refusals)
             assert not last.calls
 
 
@@ -188,10 +198,61 @@ def test_the_reason_of_a_failed_installation_is_named() -> None:
 
 
 def test_a_difference_that_is_the_agents_own_is_a_note() -> None:
-    """A question of Gemini is not in its file; with hooks it is reported."""
-    asked = Difference(Verdict.WRONG, "it asks for permission", "asks", "your turn? 5.0–11.0 s")
-    for view, is_own in (("states in --json", True), ("hooks: states in --json", False)):
+    """The stream of Gemini says that a failed command has succeeded; its file does not."""
+    outcome = Difference(Verdict.WRONG, "call echo oops >&2; exit 3: outcome", "failed", "succeeded")
+    for view, is_own in (("stream", True), ("file", False)):
         with case(view):
-            found = Check(view, [asked])
+            found = Check(view, [outcome])
             excuse(found, AGENTS["gemini"])
-            assert (found.differences, len(found.notes)) == (([], 1) if is_own else ([asked], 0))
+            assert (found.differences, len(found.notes)) == (([], 1) if is_own else ([outcome], 0))
+
+
+def test_an_unknown_state_is_no_wrong_one() -> None:
+    """A state may be said to be unknown: beside others that are right, or as a phase has it."""
+    phase = Phase("two", 0, 10, frozenset({"A working, B your turn"}), frozenset({"A working, new starting"}))
+    for shown, verdict in (
+        ("A working, B your turn?", None),
+        ("A working, new starting?", Verdict.UNKNOWN),
+        ("A unknown, B working", Verdict.WRONG),
+        ("A unknown, B your turn", Verdict.WRONG),
+        ("A working, B unknown", Verdict.UNKNOWN),
+        ("A working, B your turn, C unknown", Verdict.WRONG),
+        ("A working", Verdict.WRONG),
+        (NO_ROW, Verdict.WRONG),
+    ):
+        with case(shown):
+            found = states("list", [phase], samples((shown, 0, 10))).differences
+            assert [each.verdict for each in found] == ([] if verdict is None else [verdict])
+            bare = states("list", [phase.without_names()], samples(("working?, your turn", 0, 10)))
+            assert bare.differences == []
+
+
+def test_a_state_that_has_to_be_inferred_is_not_said() -> None:
+    """An expectation with `?` is not met by a state that agentwatch says it is sure of."""
+    phase = Phase("stopped", 0, 10, frozenset({"A your turn?"}))
+    for shown, expected in (("A your turn?", []), ("A your turn", [Verdict.WRONG])):
+        with case(shown):
+            found = states("list", [phase], samples((shown, 0, 10))).differences
+            assert [each.verdict for each in found] == expected
+
+
+def test_the_sessions_that_are_not_over_are_named() -> None:
+    """Each has the letter of its first appearance; a process without a session is new."""
+    names: dict[str, str] = {}
+    row = {"since_ms": 5, "ground": "said"}
+    ended = {**row, "id": "s1", "state": "succeeded"}
+    turn = {**row, "id": "s2", "state": "your turn", "ground": "inferred"}
+    starts = {**row, "id": "pid-7", "state": "starting"}
+    assert row_states([ended], names) == NO_ROW
+    assert row_states([starts, turn, ended], names) == "B your turn?, new starting"
+    assert row_states([{**ended, "state": "working"}], names) == "A working"
+    screen = """\
+│ WORKING  1
+│ ◐ starts?   0:27  pi  two ⎇ main   no line yet
+│ YOUR TURN  1
+│▐✗ failed    0:27  pi  two ⎇ main   refused
+│ ENDED TODAY  2
+│ ✗ 07:50    45.9 s  pi  two ⎇ main   failed
+│ – unknown   0:27  pi  two ⎇ main   unknown
+"""
+    assert screen_state(screen, "pi", "two", is_live=True) == "starting?, turn failed, unknown"
