@@ -492,7 +492,7 @@ RECENT_MS = 7 * 24 * 3_600_000
 """A session without a line for longer than this runs only if its agent says so."""
 _PRUNE_MS = 60_000
 _MOST_EXPECTED = 200
-"""The most files that are looked at as often as those of sessions that run: 2 µs each."""
+"""The most files that are checked as often as those of sessions that run: 2 µs each."""
 
 
 class Joins:

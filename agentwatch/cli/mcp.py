@@ -25,8 +25,14 @@ def _names() -> list[str]:
 
 
 @click.command(cls=HelpfulCommand)
-@click.option("--install", "installed", type=AgentName(_names), help="Add the server to an agent.")
-@click.option("--remove", "removed", type=AgentName(_names), help="Remove it from an agent.")
+@click.option(
+    "--install",
+    "installed",
+    type=AgentName(_names),
+    metavar="AGENT",
+    help="Add the server to an agent: claude, codex, copilot, cursor or gemini.",
+)
+@click.option("--remove", "removed", type=AgentName(_names), metavar="AGENT", help="Remove it from an agent.")
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")
 @click.option("--raw", "is_raw", is_flag=True, help="Leave secrets and personal data in the answers.")
 def mcp(installed: str | None, removed: str | None, *, is_confirmed: bool, is_raw: bool) -> int:
