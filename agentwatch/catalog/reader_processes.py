@@ -160,7 +160,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)  # a key is meant for that process
     gc.set_threshold(200_000, 20, 1000)  # as in `cli.start`
     asked, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a plug-in prints is no answer
+    os.dup2(2, 1)  # what a plug-in prints is not an answer
     repositories = Repositories()
     with suppress(OSError, *NOT_PICKLED):
         while (batch := _read(asked)) is not None:

@@ -30,7 +30,7 @@ def _names() -> list[str]:
     "installed",
     type=AgentName(_names),
     metavar="AGENT",
-    help="Add the server to an agent: claude, codex, copilot, cursor or gemini.",
+    help="Add the server to an agent; a wrong name lists all.",
 )
 @click.option("--remove", "removed", type=AgentName(_names), metavar="AGENT", help="Remove it from an agent.")
 @click.option("--yes", "is_confirmed", is_flag=True, help="Change files without asking.")

@@ -58,6 +58,8 @@ OTHER_MEANINGS = {
 """Modules in which the word is another thing."""
 EXAMPLES = {
     "catalog/find_query.py": {"codex"},
+    "cli/mcp.py": {"claude"},
+    "cli/mcp_server.py": {"claude", "codex"},
     "catalog/row_filter.py": {"codex"},
     "screen/screens/sessions/home.py": {"claude", "codex"},
     "screen/keys.py": {"codex"},
