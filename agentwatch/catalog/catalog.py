@@ -139,6 +139,8 @@ class Machine:
         """The digests of an earlier list; None before the first."""
         self._must_read: set[Key] = set()
         """The sessions that may run, so that what was kept of their end is not used."""
+        self._has_kept = False
+        """Whether a session that has begun to run, or was read, may have its end from them."""
         self._fresh: dict[Key, Identity] = {}
         """The sessions that were read and are not kept yet, with what their digests depend on."""
         self._has_folders = False
@@ -425,7 +427,7 @@ class Machine:
         if identity is not None and self._kept is not None and is_usable:
             session.kept = self._kept.of(identity)
             if session.kept is not None:
-                session.is_read = True
+                session.is_read = self._has_kept = True
                 return
         session.read(is_brief=is_brief)
         if identity is not None:
@@ -433,6 +435,9 @@ class Machine:
 
     def _drop_kept(self, now_ms: int) -> None:
         """Let the sessions be read that may run still when the kept folders of all are known."""
+        if not self._has_kept:
+            return
+        self._has_kept = False
         for key in self._live:
             session = self._sessions[key]
             if session.kept is not None:
@@ -547,6 +552,7 @@ class Machine:
                 if self._sessions[each].join(life, process) and not (self._is_brief and life is Life.DEAD):
                     self._note(each)
             (self._live.discard if life is Life.DEAD else self._live.add)(key)
+            self._has_kept = self._has_kept or session.kept is not None
             self._want(now_ms, family)
 
     def _judge(self, now_ms: int) -> None:
@@ -556,7 +562,7 @@ class Machine:
         timed = self._table.held(now_ms)
         if self._schedule.is_due("clocks"):
             is_silence_due = self._schedule.is_due("silences")
-            timed |= self._table.running(self._live, is_silence_due=is_silence_due)
+            timed |= self._table.running(self._live, now_ms, is_silence_due=is_silence_due)
         if self._unjudged or timed:
             self._unjudged = self._table.judge(self._unjudged, timed, now_ms)
 

@@ -16,7 +16,7 @@ from agentwatch.catalog.places import is_problem
 from agentwatch.catalog.repository import Repositories, Repository
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE, UNKNOWN, Basis, Ground, Process, SessionStatus
-from agentwatch.catalog.states import Steady, knowledge_of, status
+from agentwatch.catalog.states import LEAST_QUIET_MS, Steady, knowledge_of, status
 from agentwatch.recording.acts import Act, SessionActs, acts_name, acts_names
 from agentwatch.session.counts import known_sum
 
@@ -136,6 +136,12 @@ class LocalSession:
         is_waiting = self.tail is not None and self.tail.awaits_silence
         is_timed = is_waiting or self.status.until_ms is not None
         return is_said and self.status.ground is Ground.SAID and not is_timed
+
+    def is_timeless(self, now_ms: int) -> bool:
+        """Whether even the words of its state stay: they say how long it is silent, if it is for minutes."""
+        seen_ms = None if self.digest is None else self.digest.seen_ms
+        is_quiet = seen_ms is not None and now_ms - seen_ms > LEAST_QUIET_MS
+        return self.is_reported and not (is_quiet and self.status.state is State.WORKING)
 
     def is_doubtful(self, now_ms: int) -> bool:
         """Whether a question is inferred that the next look may disprove: the agent may be busy, the result
@@ -499,10 +505,14 @@ class RowTable:
         """Read every 5 s."""
         self._steady = Steady()
 
-    def running(self, live: AbstractSet[Key], *, is_silence_due: bool) -> set[Key]:
+    def running(self, live: AbstractSet[Key], now_ms: int, *, is_silence_due: bool) -> set[Key]:
         """The sessions and subagents whose state time may change. `is_silence_due` includes those whose agent
         reports it: only the minutes of their silence change."""
-        running = {key for key in live if is_silence_due or not self._sessions[key].is_reported}
+        sessions = self._sessions
+        if is_silence_due:
+            running = {key for key in live if not sessions[key].is_timeless(now_ms)}
+        else:
+            running = {key for key in live if not sessions[key].is_reported}
         for key in live & self._subagents.keys():
             running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
         return running

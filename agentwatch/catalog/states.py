@@ -74,7 +74,7 @@ _QUICK = READING | CHANGES
 write all results together."""
 _AFTER_MS = 2_000
 """A file that is older than a process by this time was not written by it."""
-_LEAST_QUIET_MS = 60_000
+LEAST_QUIET_MS = 60_000
 _TIMES_THE_USUAL = 3
 _PATIENCE_MS = 600_000
 """The tolerated silence while the conversation is compacted or a retry is due, as in an open session."""
@@ -172,7 +172,7 @@ def tolerated_ms(digest: Digest) -> int:
     """The longest silence that is usual in a session."""
     if digest.is_compacting or digest.retry:
         return _PATIENCE_MS
-    return max(_LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
+    return max(LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
 
 
 # The activity in one line. All of it is foreign text.

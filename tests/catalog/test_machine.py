@@ -225,6 +225,23 @@ def test_one_look_takes_a_command_that_has_just_ended_for_no_question(tmp_path: 
 
 
 @pytest.mark.slow
+def test_the_words_of_a_silence_grow_while_nothing_else_does(watched: Watched, tmp_path: Path) -> None:
+    """A session that says that it works, and writes nothing, shows for how many minutes it is silent."""
+    key = next(iter(watched.fake.made))
+    with started(["claude"], tmp_path) as process:
+        register(watched, process.pid, key[1], status="busy")
+        prompt = {"role": "user", "content": "Wait"}
+        at = datetime.fromtimestamp(watched.began_ms / 1000, UTC).isoformat()
+        append(watched.fake.made[key], type="user", message=prompt, uuid="u", sessionId=key[1], timestamp=at)
+        watched.until(lambda rows: rows[key].status.state is State.WORKING)
+        watched.rows(5 * 60 - watched.seconds)
+        shown = [watched.rows(1.0)[key].status for _ in range(75)]
+        assert "nothing for 5 min" in shown[15].now
+        assert "nothing for 6 min" in shown[-1].now
+        assert {each.ground for each in shown} == {Ground.SAID}
+
+
+@pytest.mark.slow
 def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_path: Path) -> None:
     """What a session in view says and writes is in its row half a second later, that of others within 2 s."""
     key, other = [key for key in watched.fake.made if key[0] == "claude"][:2]

@@ -103,15 +103,17 @@ class ClaudeRecords:
         must exist. At None all are read, and the starts of the processes too: 4 ms for 300 (0.2 ms
         without), as an ended process that its parent has not noticed exists."""
         if keys is None:
-            self._read_all()
+            is_new = self._read_all()
             doubtful = set(self._records)
         else:
             asked = {path: each.pid for path, each in self._records.items() if each.key in keys}
             states = ((path, stamp_of(path, self._uid)) for path in asked)
             doubtful = self._read((path, state) for path, state in states if state is not None)
+            is_new = bool(doubtful)
             doubtful.update(path for path, pid in asked.items() if not _exists(pid))
-        if keys is None or doubtful:
-            self._lives |= {path: self._life(self._records[path]) for path in doubtful & self._records.keys()}
+        lives = {path: self._life(self._records[path]) for path in doubtful & self._records.keys()}
+        if is_new or not lives.items() <= self._lives.items():
+            self._lives |= lives
             self._stated = self._reports()
         elif not self._rested:
             return False
@@ -135,16 +137,18 @@ class ClaudeRecords:
                 )
         return reported
 
-    def _read_all(self) -> None:
+    def _read_all(self) -> bool:
+        """Return whether a record is new, has changed, or was removed."""
         states = {
             f"{folder}/{name}": state
             for folder in self._folders
             for name, state in own_files(folder, self._uid, _is_record)
         }
+        has_removed = not self._records.keys() <= states.keys()
         for known in (self._records, self._lives, self._states):
             for path in known.keys() - states.keys():
                 del known[path]
-        self._read(states.items())
+        return bool(self._read(states.items())) or has_removed
 
     def _read(self, states: Iterable[tuple[str, Stamp]]) -> set[str]:
         """Read the records whose files have another state, and return the paths of those that have changed. A
