@@ -221,8 +221,9 @@ class Tools:
                 for hit in (hit for hit in hits if hit.path == path):
                     number = hit.entry
                     if number is None:  # the index has only calls
-                        number = next(each.number for each in entries if each.call_number == hit.call)
-                    texts[hit] = snippet(Part(found.feed, entries[number], None, "", "").texts, words)
+                        number = next((each.number for each in entries if each.call_number == hit.call), None)
+                    if number is not None and number < len(entries):  # the file may be another one now
+                        texts[hit] = snippet(Part(found.feed, entries[number], None, "", "").texts, words)
         return texts
 
     def _listed(self, noun: str, found: Iterable[Mapping[str, object]], skip: int, last: str = "") -> str:

@@ -27,8 +27,11 @@ LONG = 60_000
 SESSION = "0f3a5c1e-0000-4000-8000-000000000001"
 
 
-def write_session(home: Path, outputs: list[str]) -> None:
-    """Write a session of Claude Code whose calls have these outputs; an output with `boom` has failed."""
+def write_session(home: Path, outputs: list[str], *, reads: bool = False) -> None:
+    """Write a session of Claude Code whose commands have these outputs; one with `boom` has failed.
+
+    If it `reads`, its last call reads the file `lid.txt`.
+    """
     folder = home / ".claude/projects/-home-ada-api"
     folder.mkdir(parents=True)
     began = datetime.now(UTC) - timedelta(minutes=5)
@@ -53,6 +56,15 @@ def write_session(home: Path, outputs: list[str]) -> None:
         )
         result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output}
         add(10 * number + 5, "user", content=[result | {"is_error": "boom" in output}])
+    call: dict[str, object] = {
+        "type": "tool_use",
+        "id": "t",
+        "name": "Read",
+        "input": {"file_path": "/home/ada/api/lid.txt"},
+    }
+    if reads:
+        add(490, "assistant", content=[call], id="m-read")
+        add(495, "user", content=[{"type": "tool_result", "tool_use_id": "t", "content": "blue"}])
     add(500, "assistant", id="m", content=[{"type": "text", "text": "The teapot whistles."}])
     (folder / f"{SESSION}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
@@ -102,7 +114,7 @@ async def served(*options: str) -> AsyncIterator[Served]:
 @pytest.mark.slow
 async def test_an_agent_finds_lists_and_reads_sessions(tmp_path: Path) -> None:
     """The address of a hit opens there; each answer is quoted between marks, and only reads."""
-    write_session(tmp_path / "user", ["fine", "boom: the lid is loose", "fine again"])
+    write_session(tmp_path / "user", ["fine", "boom: the lid is loose", "fine again"], reads=True)
     before = files(tmp_path / "user")
     async with served() as server:
         tools = {tool.name: tool for tool in (await server.client.list_tools()).tools}
@@ -116,16 +128,18 @@ async def test_an_agent_finds_lists_and_reads_sessions(tmp_path: Path) -> None:
         [hit] = await server.listed("find", words="loose lid")
         assert (hit["address"], hit["outcome"], hit["call"]) == (f"{SESSION}#2", "failed", 2)
         assert hit["text"] == "boom: the lid is loose"
+        [touched] = await server.listed("find", path="lid.txt")
+        assert (touched["address"], touched["text"]) == (f"{SESSION}#4", "lid.txt")
         assert await server.listed("find", words="kettle") == []
         marks = {(await server.answer("find", words=word)).splitlines()[1] for word in ("lid", "kettle")}
         assert len(marks) == 2  # nobody can write the next one into a session
         assert ORDER in quoted(await server.answer("session", address=f"{SESSION}@start"))
         [text] = await server.listed("find", words="teapot kind:answer")
         [session] = await server.listed("sessions", agent="claude")
-        assert (session["id"], session["calls"], session["failed"]) == (SESSION, 3, 1)
+        assert (session["id"], session["calls"], session["failed"]) == (SESSION, 4, 1)
         assert await server.listed("sessions", state="working") == []
         summary = quoted(await server.answer("session", address=session["id"]))
-        assert "3 calls, 1 failed" in summary
+        assert "4 calls, 1 failed" in summary
         assert summary.endswith("── final answer\nThe teapot whistles.")
         at_hit = quoted(await server.answer("session", address=hit["address"]))
         assert at_hit.startswith("#2 Ran terminal command make step2")
