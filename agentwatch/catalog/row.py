@@ -79,7 +79,7 @@ class Row(NamedTuple):
     duration_ms: int | None = None
     """None while the session runs, and if it is unknown."""
     exit_code: int | None = None
-    """Of its process, if agentwatch started it and it has ended."""
+    """The exit code of its process, if agentwatch started it and it has ended."""
     size: int = 0
     pid: int | None = None
     tmux: str = ""
