@@ -34,7 +34,7 @@ def write_session(home: Path, outputs: list[str], *, reads: bool = False) -> Non
     """
     folder = home / ".claude/projects/-home-ada-api"
     folder.mkdir(parents=True)
-    began = datetime.now(UTC) - timedelta(minutes=5)
+    began = datetime.now(UTC) - timedelta(hours=3)
     lines: list[dict[str, Any]] = []
 
     def add(seconds: int, kind: str, **message: Any) -> None:
@@ -43,29 +43,18 @@ def write_session(home: Path, outputs: list[str], *, reads: bool = False) -> Non
         lines.append({"type": kind, **about, "message": {"role": kind, **message}})
 
     add(0, "user", content=f"Make the teapot whistle. {ORDER}")
-    for number, output in enumerate(outputs, 1):
-        name, call = (
-            {"id": f"m{number}", "model": "claude-opus-4-5"},
-            {"type": "tool_use", "id": f"t{number}"},
-        )
-        add(
-            10 * number,
-            "assistant",
-            content=[call | {"name": "Bash", "input": {"command": f"make step{number}"}}],
-            **name,
-        )
+
+    def use(number: int, output: str, tool: str, **given: str) -> None:
+        tool_use = {"type": "tool_use", "id": f"t{number}", "name": tool, "input": given}
+        add(10 * number, "assistant", content=[tool_use], id=f"m{number}", model="claude-opus-4-5")
         result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": output}
         add(10 * number + 5, "user", content=[result | {"is_error": "boom" in output}])
-    call: dict[str, object] = {
-        "type": "tool_use",
-        "id": "t",
-        "name": "Read",
-        "input": {"file_path": "/home/ada/api/lid.txt"},
-    }
+
+    for number, output in enumerate(outputs, 1):
+        use(number, output, "Bash", command=f"make step{number}")
     if reads:
-        add(490, "assistant", content=[call], id="m-read")
-        add(495, "user", content=[{"type": "tool_result", "tool_use_id": "t", "content": "blue"}])
-    add(500, "assistant", id="m", content=[{"type": "text", "text": "The teapot whistles."}])
+        use(len(outputs) + 1, "blue", "Read", file_path="/home/ada/api/lid.txt")
+    add(9000, "assistant", id="m", content=[{"type": "text", "text": "The teapot whistles."}])
     (folder / f"{SESSION}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
