@@ -68,6 +68,13 @@ def items(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def joined_text(value: object) -> str:
+    """Return a text that may be a list of parts, each on lines of its own."""
+    if isinstance(value, str):
+        return value
+    return "\n".join(found for part in items(value) if (found := text(mapping(part), "text")))
+
+
 def cost(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_COST:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agentwatch.agents.droid.agent import SESSION_FORMAT, blocks_of, is_added
 from agentwatch.agents.droid.stream import Calls, line_blocks
-from agentwatch.agents.fields import Fields, in_words, mapping, text
+from agentwatch.agents.fields import Fields, in_words, joined_text, mapping, text
 from agentwatch.agents.on_disk import Turns, time_of
 from agentwatch.session.blocks import Block
 from agentwatch.session.events import (
@@ -130,7 +130,7 @@ def result_fields(block: Fields) -> Fields:
     """Return a `tool_result` block as the line of the stream that has the same result."""
     content = block.get("content")
     if isinstance(content, list):
-        content = "\n".join(found for each in content if (found := text(mapping(each), "text")))
+        content = joined_text(content)
     return {"type": "tool_result", "isError": block.get("is_error"), "value": content}
 
 

@@ -8,25 +8,19 @@ from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
 WIRE_FORMAT = "kimi-wire"
+_SHOWS = {"meta": ("type", str), "assistant": ("tool_calls", list), "tool": ("tool_call_id", str)}
+"""The member of a message that shows its writer, and the type of that, by the role of the message."""
 
 
 def recognises(fields: Fields) -> bool:
     """Return whether only Kimi Code can have written a line of a stream: a remark with the role `meta`, or a
     message of OpenAI's interface with a call. A message that has only a text shows nothing."""
-    if "message" in fields or "id" in fields:
-        return False
-    match fields.get("role"):
-        case "meta":
-            return isinstance(fields.get("type"), str)
-        case "assistant":
-            return isinstance(fields.get("tool_calls"), list)
-        case "tool":
-            return isinstance(fields.get("tool_call_id"), str)
-    return False
+    role = fields.get("role")
+    key, kind = _SHOWS.get(role, ("", str)) if isinstance(role, str) else ("", str)
+    return "message" not in fields and "id" not in fields and isinstance(fields.get(key), kind)
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line of a stream."""
     if fields.get("type") == "system.version":
         return LineRole.START
     is_call = fields.get("role") == "tool" or isinstance(fields.get("tool_calls"), list)
@@ -54,7 +48,6 @@ def recognises_record(fields: Fields) -> bool:
 
 
 def role_of_record(fields: Fields) -> LineRole:
-    """Return the role of a line of a journal."""
     if fields.get("type") in ("metadata", "turn.prompt"):
         return LineRole.START
     is_call = mapping(fields.get("event")).get("type") in ("tool.call", "tool.result")
@@ -62,7 +55,6 @@ def role_of_record(fields: Fields) -> LineRole:
 
 
 def time_of(fields: Fields) -> int | None:
-    """Return the time of a line of a journal."""
     return number(fields, "created_at" if fields.get("type") == "metadata" else "time")
 
 
@@ -71,8 +63,8 @@ WIRE = Agent(
     agent="kimi",
     recognises=recognises_record,
     role=role_of_record,
-    decoder=on_first_use("agentwatch.agents.kimi.wire:KimiWireDecoder"),
-    blocks=on_first_use("agentwatch.agents.kimi.wire:record_blocks"),
+    decoder=on_first_use("agentwatch.agents.kimi.stream:KimiWireDecoder"),
+    blocks=on_first_use("agentwatch.agents.kimi.stream:record_blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
 )

@@ -22,7 +22,6 @@ _MAIN = "main"
 
 
 def sessions() -> Kind:
-    """Return the kind of the folder `sessions`."""
     agent = Kind("kimi", owns(_WIRE, _WIRE), _session, cools_after_s=HOUR_S)
     session = Kind("kimi", below={"agents": Kind("kimi", below=any_folder(agent))}.get)
     workspace = Kind("kimi", below=any_folder(session))
@@ -46,7 +45,6 @@ def _session(spot: Spot) -> list[SessionEntry]:
 
 
 def _with_subagents(path: Path, _head: bytes) -> Store | None:
-    """Open a session with its subagents."""
     if path.name != _WIRE or path.absolute().parent.name != _MAIN:
         return None
     from agentwatch.agents.subagents import JoinedFiles

@@ -7,7 +7,7 @@ from agentwatch.agents import LineRole
 from agentwatch.agents.fields import SUBAGENT
 from agentwatch.agents.kimi.agent import WIRE
 from agentwatch.agents.kimi.program import PROGRAM
-from agentwatch.agents.kimi.wire import KimiWireDecoder, record_blocks
+from agentwatch.agents.kimi.stream import KimiWireDecoder, record_blocks
 from agentwatch.session.blocks import ErrorBlock, FieldsBlock, OutputBlock
 from agentwatch.session.events import (
     Compaction,
