@@ -606,9 +606,10 @@ class Joins:
             process = None if session is None else session.process
             if session is None or process is None or (now := agents.get(process.pid)) is None:
                 continue
-            now = now._replace(viewer=process.viewer, cwd=process.cwd, is_guess=process.is_guess)
             if now != process:
-                found[key] = (session.life, now)
+                now = now._replace(viewer=process.viewer, cwd=process.cwd, is_guess=process.is_guess)
+                if now != process:
+                    found[key] = (session.life, now)
         return found
 
     def join_all(self, now_ms: int) -> Mapping[Key, SessionJoin]:
