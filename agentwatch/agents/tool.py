@@ -44,6 +44,7 @@ class Facts(NamedTuple):
 
 
 NO_FACTS = Facts()
+NEW_FILE = Facts(phrase=Phrase.CREATED, is_new_file=True)
 
 
 class Result(NamedTuple):

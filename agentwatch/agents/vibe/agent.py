@@ -13,7 +13,6 @@ RECORD = "recovery_journal_record_version"
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line of a stream."""
     if fields.get("type") == "effect":
         return LineRole.CALL
     return LineRole.START if fields.get("role") == "user" else LineRole.OTHER
@@ -25,20 +24,14 @@ def changes(fields: Fields) -> list[Fields]:
 
 
 def role_of_record(fields: Fields) -> LineRole:
-    """Return the role of a line of a journal."""
-    roles = {role(mapping(each.get("entry"))) for each in changes(fields)}
+    roles = [role(mapping(each.get("entry"))) for each in changes(fields)]
     return next((each for each in (LineRole.CALL, LineRole.START) if each in roles), LineRole.OTHER)
 
 
 def time_of(fields: Fields) -> int | None:
     """Return the time of a line of a journal: that of its last change."""
-    for each in changes(fields):
-        session = mapping(mapping(each.get("state")).get("session"))
-        if (
-            at_ms := number(mapping(each.get("entry")), "updatedAt") or number(session, "updatedAt")
-        ) is not None:
-            return at_ms
-    return None
+    found = ((each.get("entry"), mapping(each.get("state")).get("session")) for each in changes(fields))
+    return next(filter(None, (number(mapping(each), "updatedAt") for pair in found for each in pair)), None)
 
 
 AGENT = Agent(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from agentwatch.agents.fields import NO_FIELDS, Fields, in_words, items, mapping, number, text
 from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, call_blocks, result_blocks
 from agentwatch.agents.tool import (
+    NEW_FILE,
     NO_FACTS,
-    Facts,
     Phrase,
     Result,
     Tool,
@@ -57,7 +57,7 @@ TOOLS = {
     "web_fetch": Tool(ToolKind.FETCH, Phrase.FETCHED, named("url")),
 }
 """The tools by the last part of their names: `file_system.bash`."""
-_OPEN = frozenset(("pending", "running", "blocked", "open"))
+_OPEN = ("pending", "running", "blocked", "open")
 _OUTCOMES = {"failed": Outcome.FAILED, "cancelled": Outcome.CANCELLED, "skipped": Outcome.REJECTED}
 _ENDS = {"completed": Outcome.SUCCEEDED, "interrupted": Outcome.CANCELLED, "failed": Outcome.FAILED}
 _MOST_QUESTIONS = 100
@@ -66,23 +66,17 @@ _MOST_ENTRIES = 1 << 14
 
 
 def tool_named(name: str) -> Tool:
-    """Return the tool with a name."""
     return TOOLS.get(name.rpartition(".")[2]) or other_tool(name)
 
 
-def _status(state: Fields) -> str:
-    return text(state, "status") or ""
-
-
-def _arguments(entry: Fields) -> Fields:
-    """Return the arguments of a call, the texts that it replaces under the names that other agents use."""
-    given = mapping(mapping(entry.get("detail")).get("input"))
-    edits = [
-        {"old_string": each.get("oldString"), "new_string": each.get("newString")}
-        for each in map(mapping, items(given.get("changes")))
-    ]
+def _call(entry: Fields) -> tuple[str, Fields]:
+    """Return the name of a tool, and its arguments; the texts that it replaces have other agents' names."""
+    detail = mapping(entry.get("detail"))
+    name, given = text(detail, "toolName") or "tool", mapping(detail.get("input"))
+    changed = map(mapping, items(given.get("changes")))
+    edits = [{"old_string": each.get("oldString"), "new_string": each.get("newString")} for each in changed]
     rest = {key: value for key, value in given.items() if key != "changes"}
-    return {**rest, "edits": edits} if edits else rest
+    return name, ({**rest, "edits": edits} if edits else rest)
 
 
 def _plan(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
@@ -91,34 +85,28 @@ def _plan(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
 
 def _result(kind: ToolKind, state: Fields) -> Result:
     """Return how a call ended. The state of a command that failed is `completed`."""
-    output, display = mapping(state.get("output")), mapping(state.get("display"))
-    made = output.get("structured_content")
-    code = number(mapping(made), "returncode") if kind is ToolKind.EXECUTE else None
-    status = _status(state)
-    if status in _OUTCOMES:
+    output, display, status = mapping(state.get("output")), mapping(state.get("display")), state.get("status")
+    is_command = kind is ToolKind.EXECUTE
+    code = number(mapping(output.get("structured_content")), "returncode") if is_command else None
+    if isinstance(status, str) and status in _OUTCOMES:
         error = text(mapping(state.get("error")), "message") or text(state, "reason")
         return Result(_OUTCOMES[status], error or text(display, "message"), code)
     if status != "completed":
         return Result(Outcome.RETURNED, NO_STATUS, code)
     if code or display.get("success") is False:
-        return Result(Outcome.FAILED, f"exit {code}" if code else output_text(state)[:4096] or None, code)
-    is_new = kind is ToolKind.EDIT and (output.get("fileExisted") is False)
-    return Result(
-        Outcome.SUCCEEDED, None, code, Facts(phrase=Phrase.CREATED, is_new_file=True) if is_new else NO_FACTS
-    )
+        return Result(Outcome.FAILED, f"exit {code}" if code else _output(state)[:4096] or None, code)
+    is_new = kind is ToolKind.EDIT and output.get("fileExisted") is False
+    return Result(Outcome.SUCCEEDED, None, code, NEW_FILE if is_new else NO_FACTS)
 
 
-def output_text(state: Fields) -> str:
-    """Return what a call returned."""
+def _output(state: Fields) -> str:
     output = mapping(state.get("output"))
     made = mapping(output.get("structured_content")) or output
-    streams = [found for key in ("stdout", "stderr") if (found := text(made, key))]
-    return text(state, "outputText") or "".join(streams) or text(made, "content") or ""
+    streams = (text(made, "stdout") or "") + (text(made, "stderr") or "")
+    return text(state, "outputText") or streams or text(made, "content") or ""
 
 
 class VibeDecoder:
-    """Decodes the lines of a stream into events, and keeps the state that later lines depend on."""
-
     format = FORMAT
 
     def __init__(self) -> None:
@@ -127,75 +115,69 @@ class VibeDecoder:
         self._complete: dict[str, None] = {}
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         return list(self.entry(fields))
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream: none."""
         return []
 
     def begin(self, session_id: str | None) -> Iterator[Event]:
-        """Yield the start of a run if the session is another one."""
         if session_id is not None and session_id != self._session_id:
             self._session_id = session_id
             self._calls.begin_run(None)
             yield RunStarted(self.format, session_id)
 
     def entry(self, entry: Fields) -> Iterator[Event]:
-        """Yield the events of an entry, which may have been decoded before."""
         yield from self.begin(text(entry, "sessionId"))
-        entry_id, kind = text(entry, "id") or "", entry.get("type")
+        entry_id, state, at_ms = (
+            text(entry, "id") or "",
+            mapping(entry.get("state")),
+            number(entry, "updatedAt"),
+        )
         if entry_id and entry_id in self._complete:
             return
-        status = _status(mapping(entry.get("state")))
-        if entry_id and entry.get("generationStatus") == "completed" and status not in _OPEN:
+        is_generated, is_open = entry.get("generationStatus") == "completed", state.get("status") in _OPEN
+        if entry_id and is_generated and not is_open:
             remember(self._complete, entry_id[:200], None, _MOST_ENTRIES)
-        at_ms = number(entry, "updatedAt")
-        match kind:
+        match entry.get("type"):
             case "effect":
-                yield from self._effect(entry_id, entry)
+                name, arguments = _call(entry)
+                tool = tool_named(name)
+                if not self._calls.is_open(entry_id):
+                    entries, began_ms = _plan(tool, arguments), number(entry, "createdAt")
+                    group = text(entry, "inputEntryId")
+                    yield self._calls.started(entry_id, name, arguments, entries, group=group, at_ms=began_ms)
+                if not is_open:
+                    yield from self._calls.ended(entry_id, name, _result(tool.kind, state), at_ms=at_ms)
             case "callback":
                 yield _question(entry, at_ms)
             case "message" | "reasoning":
-                if entry.get("generationStatus") == "completed":
-                    yield from _text(entry, at_ms)
+                yield from _text(entry, at_ms) if is_generated else ()
             case "notice":
                 if (level := entry.get("level")) in ("warning", "error"):
                     yield Notice(text(entry, "message") or "notice", at_ms, is_error=level == "error")
             case "checkpoint":
                 if "compact" in (text(entry, "kind") or ""):
                     yield Compaction(is_over=True, at_ms=at_ms)
-            case _:
+            case kind:
                 yield Unknown(f"type {in_words(kind)}")
 
-    def _effect(self, entry_id: str, entry: Fields) -> Iterator[Event]:
-        name = text(mapping(entry.get("detail")), "toolName") or "tool"
-        tool, arguments, state = tool_named(name), _arguments(entry), mapping(entry.get("state"))
-        began_ms, at_ms = number(entry, "createdAt"), number(entry, "updatedAt")
-        if not self._calls.is_open(entry_id):
-            entries, group = _plan(tool, arguments), text(entry, "inputEntryId")
-            yield self._calls.started(entry_id, name, arguments, entries, group=group, at_ms=began_ms)
-        if _status(state) not in _OPEN:
-            yield from self._calls.ended(entry_id, name, _result(tool.kind, state), at_ms=at_ms)
 
-
-def _text(entry: Fields, at_ms: int | None) -> Iterator[Event]:
+def _text(entry: Fields, at_ms: int | None) -> list[Event]:
     parts = (text(mapping(part), "text") for part in items(entry.get("content")))
-    words = text(entry, "text") or "\n\n".join(filter(None, parts))
-    if not words or mapping(entry.get("outcome")).get("type") == "discarded" or entry.get("role") == "system":
-        return
-    if entry.get("role") == "user":
-        yield Prompt(words)
-        return
+    words, role = text(entry, "text") or "\n\n".join(filter(None, parts)), entry.get("role")
+    if not words or mapping(entry.get("outcome")).get("type") == "discarded" or role == "system":
+        return []
+    if role == "user":
+        return [Prompt(words)]
     channel = Channel.REASONING if entry.get("type") == "reasoning" else Channel.ANSWER
-    yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
+    return [Text(channel, words, at_ms), TextEnded(channel, at_ms)]
 
 
 def _question(entry: Fields, at_ms: int | None) -> Permission:
     detail, state = mapping(entry.get("detail")), mapping(entry.get("state"))
     effect = mapping(detail.get("effect"))
     decision = mapping(mapping(state.get("output")).get("decision"))
-    status = _status(state)
+    status = text(state, "status") or ""
     answer = None if status in _OPEN else text(decision, "type") or status
     subject = text(effect, "toolName") or text(entry, "title") or "question"
     target, _ = tool_named(subject).described(mapping(effect.get("input")))
@@ -205,8 +187,6 @@ def _question(entry: Fields, at_ms: int | None) -> Permission:
 
 
 class JournalDecoder(VibeDecoder):
-    """Decodes the lines of a journal. Its lines change entries, and replace the state of the session."""
-
     format = JOURNAL_FORMAT
 
     def __init__(self) -> None:
@@ -218,7 +198,6 @@ class JournalDecoder(VibeDecoder):
         """The subject of each open question, by its id."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         if RECORD not in fields:
             return [Unknown(f"type {in_words(fields.get('type'))}")]
         if fields.get("type") in ("callback_registered", "callback_resolved"):
@@ -231,29 +210,26 @@ class JournalDecoder(VibeDecoder):
                 yield from self.entry(mapping(change.get("entry")))
             case "set_envelope":
                 yield from self._state(mapping(change.get("state")))
-            case "set_facts":
-                yield from self._facts(mapping(change.get("facts")))
+            case "set_facts":  # what is beside the journal, which its store puts before it
+                facts = mapping(change.get("facts"))
+                yield from self.begin(text(facts, "session_id"))
+                cwd = text(mapping(facts.get("environment")), "working_directory")
+                self._calls.begin_run(cwd)
+                model = text(mapping(facts.get("config")), "active_model")
+                branch, title = text(facts, "git_branch"), text(facts, "title")
+                yield RunInfo(cwd=cwd, model=model, branch=branch, title=title)
             case op:
                 yield Unknown(f"op {in_words(op)}")
 
-    def _facts(self, facts: Fields) -> Iterator[Event]:
-        """Read what is beside the journal, which its store puts before it."""
-        yield from self.begin(text(facts, "session_id"))
-        cwd = text(mapping(facts.get("environment")), "working_directory")
-        self._calls.begin_run(cwd)
-        model = text(mapping(facts.get("config")), "active_model")
-        yield RunInfo(cwd=cwd, model=model, branch=text(facts, "git_branch"), title=text(facts, "title"))
-
     def _state(self, state: Fields) -> Iterator[Event]:
         session, turn = mapping(state.get("session")), mapping(state.get("latestTurn"))
-        at_ms = number(session, "updatedAt")
         yield from self.begin(text(session, "id"))
         usage = mapping(session.get("tokenUsage"))
         if usage and usage != self._usage:
             self._usage = usage
             tokens = tokens_in(usage, "inputTokens", "cachedInputTokens", "outputTokens")
             used = number(mapping(session.get("contextUsage")), "inputTokens")
-            yield Usage(tokens._replace(context_used=used), UsageScope.RUN, at_ms)
+            yield Usage(tokens._replace(context_used=used), UsageScope.RUN, number(session, "updatedAt"))
         turn_id, outcome = text(turn, "id"), _ENDS.get(text(turn, "status") or "")
         if outcome is not None and turn_id != self._ended:
             self._ended = turn_id
@@ -275,16 +251,14 @@ class JournalDecoder(VibeDecoder):
 
 
 def entry_blocks(entry: Fields, _call_id: str) -> Iterator[Block]:
-    """Yield the blocks of an entry that starts or ends a call."""
-    tool = tool_named(text(mapping(entry.get("detail")), "toolName") or "tool")
-    arguments, state = _arguments(entry), mapping(entry.get("state"))
+    (name, arguments), state = _call(entry), mapping(entry.get("state"))
+    tool = tool_named(name)
     yield from call_blocks(tool, arguments, _plan(tool, arguments))
-    if _status(state) not in _OPEN:
-        yield from result_blocks(tool, output_text(state), _result(tool.kind, state).error)
+    if state.get("status") not in _OPEN:
+        yield from result_blocks(tool, _output(state), _result(tool.kind, state).error)
 
 
 def record_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a line of a journal that starts or ends a call."""
     for each in changes(fields):
         if (entry := mapping(each.get("entry"))).get("id") == call_id:
             yield from entry_blocks(entry, call_id)

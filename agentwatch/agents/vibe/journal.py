@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.description_files import json_object
+from agentwatch.agents.fields import items, mapping
 from agentwatch.agents.vibe.agent import RECORD
 from agentwatch.recording.store import open_own, within
 from agentwatch.sources.stores.lines import Tail, as_line, parsed
@@ -34,9 +35,8 @@ class Journal:
         """Return the lines that no earlier call has returned. After a checkpoint whose journal was not seen,
         its entries are returned again. Raise `OSError` if the session cannot be read."""
         lines = list[bytes]()
-        numbers = sorted(
-            int(each.stem) for each in (self._path / "journal").glob("*.jsonl") if each.stem.isdecimal()
-        )
+        names = (each.stem for each in (self._path / "journal").glob("*.jsonl"))
+        numbers = sorted(int(name) for name in names if name.isdecimal())
         if self._number not in numbers:
             generation = json_object(str(self._path / "CURRENT")).get("generation")
             if self._number < 0 or generation != self._generation:
@@ -49,7 +49,6 @@ class Journal:
         return lines
 
     def close(self) -> None:
-        """Close the journal that is read."""
         if self._tail is not None:
             os.close(self._tail.fd)
             self._tail = None
@@ -66,20 +65,16 @@ class Journal:
 
     def _checkpoint(self, name: object) -> tuple[int, list[bytes]]:
         """Return the number of the journal after the last checkpoint, and the lines that stand for that."""
-        facts = json_object(str(self._path / "meta.json"))
-        lines = [_line({"op": "set_facts", "facts": facts})]
+        lines = [_line("set_facts", facts=json_object(str(self._path / "meta.json")))]
         folder = within(self._path / "generations", name) if isinstance(name, str) else None
         if folder is None:
             return 0, lines
         manifest = json_object(str(folder / "manifest.json"))
-        shown, segment = manifest.get("projection_state"), manifest.get("recovery_journal_segment")
-        chunks = shown.get("chunks") if isinstance(shown, dict) else None
-        for chunk in chunks[:_MOST_CHUNKS] if isinstance(chunks, list) else ():
-            lines += [_line({"op": "append_entry", "entry": each}) for each in self._entries(chunk)]
+        for chunk in items(mapping(manifest.get("projection_state")).get("chunks"))[:_MOST_CHUNKS]:
+            lines += [_line("append_entry", entry=each) for each in self._entries(chunk)]
         state = json_object(str(folder / "projection-state.json"), _MOST_BYTES).get("snapshot")
-        first = segment.get("first_sequence") if isinstance(segment, dict) else None
-        lines.append(_line({"op": "set_envelope", "state": state}))
-        return first if type(first) is int else 0, lines
+        first = mapping(manifest.get("recovery_journal_segment")).get("first_sequence")
+        return first if type(first) is int else 0, [*lines, _line("set_envelope", state=state)]
 
     def _entries(self, chunk: object) -> list[Any]:
         path = within(self._path / "chunks", f"{chunk}.json")
@@ -88,14 +83,13 @@ class Journal:
         with suppress(FileNotFoundError):
             fd = open_own(path)
             try:
-                found = parsed(os.pread(fd, _MOST_BYTES, 0))
+                return items(parsed(os.pread(fd, _MOST_BYTES, 0)))
             finally:
                 os.close(fd)
-            return found if isinstance(found, list) else []
         return []
 
 
-def _line(change: dict[str, object]) -> bytes:
+def _line(op: str, **change: object) -> bytes:
     """Return a change as a line of a journal; an empty one if it is nested too deeply."""
-    record = {RECORD: 1, "type": "projection_delta", "payload": {"delta": [change]}}
+    record = {RECORD: 1, "type": "projection_delta", "payload": {"delta": [{"op": op, **change}]}}
     return as_line(record) or b"{}\n"

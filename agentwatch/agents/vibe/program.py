@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
+from agentwatch.agents.fields import mapping
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder
 from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
@@ -21,13 +22,11 @@ _JOURNAL = "journal"
 
 
 def sessions() -> Kind:
-    """Return the kind of the folder `unified`."""
-    journal = Kind("vibe", _owner, _session, cools_after_s=HOUR_S, is_polled=True)
+    def owner(name: str) -> str | None:
+        return _JOURNAL if name.removesuffix(".jsonl").isdecimal() else None
+
+    journal = Kind("vibe", owner, _session, cools_after_s=HOUR_S, is_polled=True)
     return Kind("vibe", below=any_folder(Kind("vibe", below={_JOURNAL: journal}.get)))
-
-
-def _owner(name: str) -> str | None:
-    return _JOURNAL if name.removesuffix(".jsonl").isdecimal() else None
 
 
 def _session(spot: Spot) -> list[SessionEntry]:
@@ -39,27 +38,17 @@ def _session(spot: Spot) -> list[SessionEntry]:
     metadata = Metadata(
         title=text_in(facts.get("title")),
         is_users_title=facts.get("title_source") == "manual",
-        cwd=folder_in(mapping_in(facts, "environment").get("working_directory")),
+        cwd=folder_in(mapping(facts.get("environment")).get("working_directory")),
         branch=name_in(facts.get("git_branch")),
-        model=name_in(mapping_in(facts, "config").get("active_model")),
+        model=name_in(mapping(facts.get("config")).get("active_model")),
         is_archived=facts.get("archived_at") is not None,
     )
     size, changed_ns = sum(each.size for each in stamps), max(each.changed_ns for each in stamps)
-    return [
-        SessionEntry(
-            "vibe", os.path.basename(folder), Path(folder), size, changed_ns, 0, Reach.STORE, None, metadata
-        )
-    ]
-
-
-def mapping_in(fields: dict[str, object], key: str) -> dict[str, object]:
-    """Return an object in an object; {} for any other value."""
-    value = fields.get(key)
-    return value if isinstance(value, dict) else {}
+    session_id, path = os.path.basename(folder), Path(folder)
+    return [SessionEntry("vibe", session_id, path, size, changed_ns, 0, Reach.STORE, None, metadata)]
 
 
 def _open(path: Path, head: bytes) -> Store | None:
-    """Open the folder of a session."""
     if head or not (path / "CURRENT").is_file() or not (path / _JOURNAL).is_dir():
         return None
     from agentwatch.agents.vibe.journal import Journal
