@@ -89,14 +89,8 @@ def _install(hooks: Hooks, is_confirmed: bool) -> int:
         return print_lines([f"the hooks of {hooks.agent.title} are installed already: {hooks.file}"])
     verb = "is" if is_confirmed else "would be"
     more = [] if program.is_installed else [f"The program that they run {verb} written: {program.path}"]
-    if (code := asked(changes, more, "Install the hooks?", is_confirmed)) is not None:
-        return code
-    try:
-        copies = hooks.install(changes)
-    except OSError as error:
-        raise cannot_change(error) from None
-    notes = [hooks.agent.note] if hooks.agent.note else []
-    return print_lines([*kept_copies(copies), f"installed the hooks of {hooks.agent.title}", *notes])
+    done = f"installed the hooks of {hooks.agent.title}"
+    return changed(changes, more, "Install the hooks?", is_confirmed, hooks.install, done, hooks.agent.note)
 
 
 def _remove(hooks: Hooks, is_confirmed: bool) -> int:
@@ -110,34 +104,29 @@ def _remove(hooks: Hooks, is_confirmed: bool) -> int:
         more.append(
             f"The program that they run {'is' if is_confirmed else 'would be'} deleted: {hooks.program.path}"
         )
-    if (code := asked(changes, more, "Remove the hooks?", is_confirmed)) is not None:
+    done = f"removed the hooks of {hooks.agent.title}"
+    return changed(changes, more, "Remove the hooks?", is_confirmed, hooks.remove, done)
+
+
+def changed(
+    changes: list[Change],
+    more: list[str],
+    question: str,
+    is_confirmed: bool,
+    make: Callable[[list[Change]], list[Path]],
+    *done: str,
+) -> int:
+    """Show the changes, ask, make them, and print the copies of the files before, and `done`."""
+    if code := print_lines([*(line for change in changes for line in change.diff()), *more]):
         return code
+    if not (is_confirmed or confirmed(question)):
+        say("nothing was changed; --yes changes it without asking")
+        return USAGE
     try:
-        copies = hooks.remove(changes)
+        copies = make(changes)
     except OSError as error:
-        raise cannot_change(error) from None
-    return print_lines([*kept_copies(copies), f"removed the hooks of {hooks.agent.title}"])
-
-
-def asked(changes: list[Change], more: list[str], question: str, is_confirmed: bool) -> int | None:
-    """Show the changes and ask; return the exit code if nothing is to be changed."""
-    code = print_lines([*(line for change in changes for line in change.diff()), *more])
-    if code:
-        return code
-    if is_confirmed:
-        return None
-    if confirmed(question):
-        return None
-    say("nothing was changed; --yes changes it without asking")
-    return USAGE
-
-
-def kept_copies(copies: list[Path]) -> list[str]:
-    return [f"the file before: {copy}" for copy in copies]
-
-
-def cannot_change(error: OSError) -> Fault:
-    return Fault(f"cannot change {error.filename}: {error.strerror or error}", CANNOT_CREATE)
+        raise Fault(f"cannot change {error.filename}: {error.strerror or error}", CANNOT_CREATE) from None
+    return print_lines([*(f"the file before: {copy}" for copy in copies), *filter(None, done)])
 
 
 def _report(agent: HookedAgent) -> list[str]:

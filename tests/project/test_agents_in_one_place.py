@@ -34,8 +34,7 @@ OWN_WORDS = {
     "screen/screens/sessions/app.py": {"list"},
     "sources/agent.py": {"list"},
     "catalog/processes.py": {"mcp"},  # a subcommand of agents
-    "catalog/mcp_servers.py": {"mcp"},  # the command `agentwatch mcp`
-    "cli/default_command.py": {"mcp"},
+    "cli/default_command.py": {"mcp"},  # the command `agentwatch mcp`
     "cli/mcp.py": {"mcp"},
     "base/extras.py": {"mcp"},  # the package
     "recording/saved.py": {"truncated"},  # how a followed file ended

@@ -365,13 +365,13 @@ class Hooks:
     def install(self, changes: list[Change]) -> list[Path]:
         """Write the program, make the changes, and return the copies of the files. Raise `OSError`."""
         self.program.install()
-        return _made(changes)
+        return made(changes)
 
     def remove(self, changes: list[Change]) -> list[Path]:
         """Make the changes, and delete what is ours: the logs of the agent, the program if no other agent
         runs it, and the copies of what the file is again. Return the copies of the files before. Raise
         `OSError` if a file cannot be written, or has changed meanwhile."""
-        copies = _made(changes)
+        copies = made(changes)
         if self.agent.manifest:
             remove_empty(self.file.parent, self._folder)
         present = self._read(self.file)
@@ -492,7 +492,7 @@ class Hooks:
         return Fault(f"{path} is left alone: {why}", USAGE)
 
 
-def _made(changes: list[Change]) -> list[Path]:
+def made(changes: list[Change]) -> list[Path]:
     return [copy for change in changes if (copy := change.make()) is not None]
 
 
