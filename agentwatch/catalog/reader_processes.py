@@ -62,7 +62,7 @@ class _Reader:
                 [sys.executable, "-P", "-c", _START, folder, str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # what a plug-in prints is no answer
+                stdout=subprocess.DEVNULL,  # what a plug-in prints is not an answer
                 stderr=subprocess.DEVNULL,
             )
         self.batch: Sequence[SessionEntry] = []
