@@ -33,7 +33,7 @@ def read_sessions(due: Sequence[SessionEntry]) -> Generator[tuple[SessionEntry, 
     """Yield each session with its rows, in any order. Sessions that a process did not return, because it was
     killed or met an error of ours, are read here."""
     number = min(_cores(), _MOST_PROCESSES, sum(found.size for found in due) // _LEAST_BYTES, len(due))
-    readers = _started(number) if number > 1 else []
+    readers = _started(number) if number > 1 and sys.executable else []
     repositories = Repositories()
     try:
         for found, rows in _returned(readers, due) if readers else ((found, None) for found in due):

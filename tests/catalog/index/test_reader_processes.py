@@ -91,8 +91,8 @@ def test_without_another_process_all_is_read_here(
     with monkeypatch.context() as patched:
         patched.setattr(reader_processes, "_START", "raise SystemExit(1)")
         assert {entry.path for entry, _ in read_sessions(indexed.found())} == expected
-    with monkeypatch.context() as patched:
-        patched.setattr("sys.executable", "/no/python")
+    for program in ("/no/python", None):
+        monkeypatch.setattr("sys.executable", program)
         assert {entry.path for entry, _ in read_sessions(indexed.found())} == expected
 
 
