@@ -12,13 +12,11 @@ _TYPES = frozenset(("hook_event", "agent_event", "run_result"))
 
 
 def recognises(fields: Fields) -> bool:
-    """Return whether only Cline can have written a line of a stream."""
     kind = fields.get("type")
     return isinstance(kind, str) and kind in _TYPES and isinstance(fields.get("ts"), str)
 
 
 def role(fields: Fields) -> LineRole:
-    """Return the role of a line of a stream."""
     if fields.get("hookEventName") == "agent_start" and fields.get("parentAgentId") is None:
         return LineRole.START
     return LineRole.CALL if mapping(fields.get("event")).get("contentType") == "tool" else LineRole.OTHER
@@ -34,11 +32,7 @@ def recognises_entry(fields: Fields) -> bool:
 
 
 def role_of_entry(fields: Fields) -> LineRole:
-    """Return the role of a line of a session file."""
-    kinds = {
-        text for each in items(fields.get("content")) if isinstance(text := mapping(each).get("type"), str)
-    }
-    if not kinds.isdisjoint(("tool_use", "tool_result")):
+    if any(mapping(each).get("type") in ("tool_use", "tool_result") for each in items(fields.get("content"))):
         return LineRole.CALL
     return LineRole.START if "origin" in fields or fields.get("role") == "user" else LineRole.OTHER
 
@@ -56,8 +50,8 @@ SESSION = Agent(
     agent="cline",
     recognises=recognises_entry,
     role=role_of_entry,
-    decoder=on_first_use("agentwatch.agents.cline.session_file:ClineSessionDecoder"),
-    blocks=on_first_use("agentwatch.agents.cline.session_file:entry_blocks"),
+    decoder=on_first_use("agentwatch.agents.cline.stream:ClineSessionDecoder"),
+    blocks=on_first_use("agentwatch.agents.cline.stream:entry_blocks"),
     traits=Traits(has_result=False),
     time_of=lambda fields: number(fields, "ts"),
 )

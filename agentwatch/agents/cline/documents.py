@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.agents.fields import SUBAGENT
+from agentwatch.agents.fields import SUBAGENT, mapping
 from agentwatch.agents.gemini.json_chat import GeminiJson
 from agentwatch.agents.subagents import MOST_SUBAGENTS
 from agentwatch.sources.stores.lines import parsed
@@ -26,7 +26,6 @@ class Documents:
         self._below: dict[str, GeminiJson] = {}
 
     def leave_out_subagents(self) -> None:
-        """Read the session alone."""
         self._has_subagents = False
 
     def new_lines(self) -> list[bytes]:
@@ -50,6 +49,5 @@ class Documents:
 
 def _time(line: bytes) -> int:
     """Return the time of a message; 0 for the facts of the session, which come first."""
-    found = parsed(line)
-    at = found.get("ts") if isinstance(found, dict) else None
+    at = mapping(parsed(line)).get("ts")
     return at if type(at) is int else 0

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
+from agentwatch.agents.fields import mapping
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt
@@ -22,7 +23,6 @@ _MESSAGES = ".messages.json"
 
 
 def sessions() -> Kind:
-    """Return the kind of the folder `sessions`."""
     session = Kind("cline", owns(_MESSAGES), _session, cools_after_s=HOUR_S, is_polled=True)
     return Kind("cline", below=any_folder(session))
 
@@ -32,9 +32,8 @@ def _session(spot: Spot) -> list[SessionEntry]:
     if session_id != folder.name:
         return one_file(spot, session_id, parent=folder.name, reach=Reach.STORE)
     facts = json_object(os.path.join(folder.path, f"{session_id}.json"))
-    more = facts.get("metadata")
     metadata = Metadata(
-        title=text_in(more.get("title")) if isinstance(more, dict) else "",
+        title=text_in(mapping(facts.get("metadata")).get("title")),
         prompt=text_in(facts.get("prompt")),
         cwd=folder_in(facts.get("cwd")),
         model=name_in(facts.get("model")),
@@ -44,7 +43,6 @@ def _session(spot: Spot) -> list[SessionEntry]:
 
 
 def _open(path: Path, head: bytes) -> Store | None:
-    """Open a session with its subagents, each of which is one JSON document."""
     if not path.name.endswith(_MESSAGES) or not head:
         return None
     from agentwatch.agents.cline.documents import Documents

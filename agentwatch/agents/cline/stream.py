@@ -1,24 +1,26 @@
-"""Decodes the stream of `cline --json`. It has no prompt and no working directory."""
+"""Decodes the stream of `cline --json`, which has no prompt and no working directory, and the session files:
+one document of JSON, whose messages a store returns as lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from agentwatch.agents.cline.agent import FORMAT
-from agentwatch.agents.fields import Fields, cost, in_words, integer, items, mapping, number, text
+from agentwatch.agents.cline.agent import FORMAT, SESSION_FORMAT
+from agentwatch.agents.fields import SUBAGENT, Fields, cost, in_words, integer, items, mapping, number, text
 from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, call_blocks, result_blocks
 from agentwatch.agents.on_disk import iso_ms
-from agentwatch.agents.subagents import of_subagent
+from agentwatch.agents.subagents import SubagentDecoder, of_subagent
 from agentwatch.agents.tool import (
+    NEW_FILE,
     NO_FACTS,
-    Facts,
     Phrase,
     Result,
     Tool,
     named,
     other_tool,
     path_in,
+    remember,
     tokens_in,
 )
 from agentwatch.session.blocks import Block
@@ -28,6 +30,7 @@ from agentwatch.session.events import (
     Event,
     Notice,
     Outcome,
+    Prompt,
     RunInfo,
     RunStarted,
     Text,
@@ -41,7 +44,7 @@ from agentwatch.session.events import (
 )
 
 
-def _listed(arguments: Fields, key: str, inner: str) -> list[str]:
+def _listed(arguments: Fields, key: str, inner: str = "") -> list[str]:
     """Return the texts in a list of texts, or of objects with the text under a name."""
     found = (
         each if isinstance(each, str) else text(mapping(each), inner) for each in items(arguments.get(key))
@@ -49,28 +52,19 @@ def _listed(arguments: Fields, key: str, inner: str) -> list[str]:
     return [each for each in found if each]
 
 
-def _commands(arguments: Fields) -> str | None:
-    return "\n".join(_listed(arguments, "commands", "command"))[:MOST_COMMAND] or None
+def _joined(key: str, inner: str = "", between: str = " ") -> Callable[[Fields], str | None]:
+    return lambda arguments: between.join(_listed(arguments, key, inner))[:MOST_COMMAND] or None
 
 
-def _files(arguments: Fields) -> list[str]:
-    return _listed(arguments, "files", "path") or path_in("path")(arguments)
-
-
+_PATH = path_in("path")
 TOOLS = {
-    "run_commands": Tool(ToolKind.EXECUTE, Phrase.RAN, _commands),
-    "read_files": Tool(ToolKind.READ, Phrase.READ, paths=_files),
-    "editor": Tool(ToolKind.EDIT, Phrase.EDITED, paths=path_in("path")),
-    "search_codebase": Tool(
-        ToolKind.SEARCH,
-        Phrase.SEARCHED,
-        lambda arguments: " ".join(_listed(arguments, "queries", "")) or None,
+    "run_commands": Tool(ToolKind.EXECUTE, Phrase.RAN, _joined("commands", "command", "\n")),
+    "read_files": Tool(
+        ToolKind.READ, Phrase.READ, paths=lambda given: _listed(given, "files", "path") or _PATH(given)
     ),
-    "fetch_web_content": Tool(
-        ToolKind.FETCH,
-        Phrase.FETCHED,
-        lambda arguments: " ".join(_listed(arguments, "requests", "url")) or None,
-    ),
+    "editor": Tool(ToolKind.EDIT, Phrase.EDITED, paths=_PATH),
+    "search_codebase": Tool(ToolKind.SEARCH, Phrase.SEARCHED, _joined("queries")),
+    "fetch_web_content": Tool(ToolKind.FETCH, Phrase.FETCHED, _joined("requests", "url")),
     "spawn_agent": Tool(ToolKind.DELEGATE, Phrase.RAN_SUBAGENT, named("task")),
     "ask_question": Tool(ToolKind.OTHER, "Asked a question", named("question")),
 }
@@ -79,10 +73,11 @@ _CODE = re.compile(r"Command exited with code (-?\d{1,10})\b")
 _ENDS = {"completed": Outcome.SUCCEEDED, "aborted": Outcome.CANCELLED}
 _CHANNELS = {"text": Channel.ANSWER, "reasoning": Channel.REASONING}
 _SILENT = frozenset(("iteration_start", "iteration_end", "done", "notice", "status"))
+_COUNTS = ("inputTokens", "cacheReadTokens", "outputTokens", "cacheWriteTokens")
+_MOST_DEPTH = 100
 
 
 def tool_named(name: str) -> Tool:
-    """Return the tool with a name."""
     return TOOLS.get(name) or other_tool(name)
 
 
@@ -92,7 +87,6 @@ def _parts(output: object) -> list[Fields]:
 
 
 def output_text(output: object) -> str:
-    """Return what a call returned."""
     if isinstance(output, str) and not mapping(output):
         return output
     found = (text(each, "result") or text(each, "error") or text(each, "text") for each in _parts(output))
@@ -101,28 +95,21 @@ def output_text(output: object) -> str:
 
 def read_output(kind: ToolKind, output: object, *, is_error: bool) -> Result:
     """Return how a call ended. Its first part that has failed decides."""
-    parts = _parts(output)
+    parts, is_command = _parts(output), kind is ToolKind.EXECUTE
     failed = [each for each in parts if each.get("success") is False or is_error]
-    reason = next((found for each in failed if (found := text(each, "error"))), None)
     if not failed:
-        is_new = kind is ToolKind.EDIT and (text(parts[0], "result") or "").startswith("File created ")
-        facts = Facts(phrase=Phrase.CREATED, is_new_file=True) if is_new else NO_FACTS
-        is_known = bool(parts and parts[0])
-        if not is_known and not isinstance(output, str):
+        if not isinstance(output, str) and not (parts and parts[0]):
             return Result(Outcome.RETURNED, NO_STATUS)
-        return Result(Outcome.SUCCEEDED, None, 0 if kind is ToolKind.EXECUTE else None, facts)
-    code = _CODE.search(reason or "") if kind is ToolKind.EXECUTE else None
-    if code is not None:
+        is_new = kind is ToolKind.EDIT and (text(parts[0], "result") or "").startswith("File created ")
+        return Result(Outcome.SUCCEEDED, None, 0 if is_command else None, NEW_FILE if is_new else NO_FACTS)
+    reason = next((found for each in failed if (found := text(each, "error"))), "")
+    if is_command and (code := _CODE.search(reason)):
         return Result(Outcome.FAILED, f"exit {code[1]}", integer(code[1]))
-    is_refused = "requires approval" in (reason or "")[:200]
-    return Result(
-        Outcome.REJECTED if is_refused else Outcome.FAILED, (reason or output_text(output))[:4096] or None
-    )
+    outcome = Outcome.REJECTED if "requires approval" in reason[:200] else Outcome.FAILED
+    return Result(outcome, (reason or output_text(output))[:4096] or None)
 
 
 class ClineDecoder:
-    """Decodes the lines of a stream into events, and keeps the state that later lines depend on."""
-
     def __init__(self) -> None:
         self._calls = NamedCalls(tool_named)
         self._parents: list[str] = []
@@ -131,7 +118,6 @@ class ClineDecoder:
         """The last call that has started a subagent."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        """Return the events of one line."""
         at_ms = iso_ms(fields.get("ts"))
         match fields.get("type"):
             case "hook_event":
@@ -144,20 +130,20 @@ class ClineDecoder:
                 parent = self._parents[-1]
                 if event.get("type") == "done":
                     self._parents.pop()
-                return [
-                    own
-                    for each in found
-                    for own in ([each] if isinstance(each, Usage) else of_subagent(each, parent))
-                ]
+                below = ([each] if isinstance(each, Usage) else of_subagent(each, parent) for each in found)
+                return [own for each in below for own in each]
             case "run_result":
-                return [*_model(fields), _ended(fields)]
+                model, took_ms = text(mapping(fields.get("model")), "id"), number(fields, "durationMs")
+                outcome = _ENDS.get(text(fields, "finishReason") or "", Outcome.FAILED)
+                usage = mapping(fields.get("usage"))
+                ended = TurnEnded(outcome, text(fields, "text"), duration_ms=took_ms, usage=usage)
+                return [ended] if model is None else [RunInfo(model=model), ended]
             case "error":
                 return [Notice(text(fields, "message") or "error", at_ms, is_error=True)]
             case kind:
                 return [Unknown(f"type {in_words(kind)}")]
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream: none."""
         return []
 
     def _hook(self, fields: Fields) -> list[Event]:
@@ -173,65 +159,131 @@ class ClineDecoder:
 
     def _event(self, event: Fields, at_ms: int | None) -> Iterator[Event]:
         content = text(event, "contentType") or ""
+        channel = _CHANNELS.get(content)
+        call_id, name = text(event, "toolCallId") or "", text(event, "toolName") or "tool"
         match event.get("type"):
             case "content_start" if content == "tool":
-                call_id, name = text(event, "toolCallId") or "", text(event, "toolName") or "tool"
                 started = self._calls.started(call_id, name, mapping(event.get("input")), at_ms=at_ms)
                 self._delegating = call_id if started.kind is ToolKind.DELEGATE else self._delegating
                 yield started
             case "content_update" if content == "tool":
                 if chunk := text(mapping(event.get("update")), "chunk"):
-                    yield ToolProgress(text(event, "toolCallId") or "", None, chunk)
+                    yield ToolProgress(call_id, None, chunk)
             case "content_end" if content == "tool":
-                call_id, name = text(event, "toolCallId") or "", text(event, "toolName") or "tool"
-                kind, is_error = self._calls.kind(call_id, name), event.get("error") is not None
-                result = read_output(kind, event.get("output"), is_error=is_error)
-                took_ms = number(event, "durationMs")
+                result, took_ms = _result(self._calls.kind(call_id, name), event), number(event, "durationMs")
                 yield from self._calls.ended(call_id, name, result, at_ms=at_ms, duration_ms=took_ms)
-            case "content_start" if content in _CHANNELS:
+            case "content_start" if channel:
                 if words := text(event, "text"):
-                    yield Text(_CHANNELS[content], words, at_ms)
-            case "content_end" if content in _CHANNELS:
-                yield TextEnded(_CHANNELS[content], at_ms)
+                    yield Text(channel, words, at_ms)
+            case "content_end" if channel:
+                yield TextEnded(channel, at_ms)
             case "usage":
-                counts = ("inputTokens", "cacheReadTokens", "outputTokens", "cacheWriteTokens")
-                tokens = tokens_in(event, *counts)
-                context = None if self._parents else tokens.input
-                spent = cost(event.get("cost"))
-                yield Usage(tokens._replace(context_used=context, cost_usd=spent), UsageScope.REQUEST, at_ms)
+                tokens, spent = tokens_in(event, *_COUNTS), cost(event.get("cost"))
+                used = None if self._parents else tokens.input
+                yield Usage(tokens._replace(context_used=used, cost_usd=spent), UsageScope.REQUEST, at_ms)
             case "error":
-                words = text(mapping(event.get("error")), "message") or "error"
                 if event.get("recoverable") is not True:
+                    words = text(mapping(event.get("error")), "message") or "error"
                     yield Notice(words, at_ms, is_error=True)
-            case str(kind) if kind in _SILENT or content:
-                return
-            case kind:
+            case kind if not (isinstance(kind, str) and (kind in _SILENT or content)):
                 yield Unknown(f"event {in_words(kind)}")
 
 
-_MOST_DEPTH = 100
-
-
-def _model(fields: Fields) -> list[Event]:
-    model = text(mapping(fields.get("model")), "id")
-    return [] if model is None else [RunInfo(model=model)]
-
-
-def _ended(fields: Fields) -> TurnEnded:
-    outcome = _ENDS.get(text(fields, "finishReason") or "", Outcome.FAILED)
-    usage = mapping(fields.get("usage"))
-    duration_ms = number(fields, "durationMs")
-    return TurnEnded(outcome, text(fields, "text"), duration_ms=duration_ms, usage=usage)
+def _result(kind: ToolKind, event: Fields) -> Result:
+    return read_output(kind, event.get("output"), is_error=event.get("error") is not None)
 
 
 def line_blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a line that starts or ends a call."""
     event = mapping(fields.get("event"))
     tool = tool_named(text(event, "toolName") or "tool")
-    match event.get("type"):
-        case "content_start":
-            yield from call_blocks(tool, mapping(event.get("input")))
-        case "content_end":
-            output = event.get("output")
-            result = read_output(tool.kind, output, is_error=event.get("error") is not None)
-            yield from result_blocks(tool, output_text(output), result.error)
+    if event.get("type") == "content_start":
+        yield from call_blocks(tool, mapping(event.get("input")))
+    elif event.get("type") == "content_end":
+        yield from result_blocks(tool, output_text(event.get("output")), _result(tool.kind, event).error)
+
+
+# The session files.
+
+_INPUT = re.compile(r"<user_input[^>]{0,100}>(.*)</user_input>", re.DOTALL)
+_TEXTS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.REASONING)}
+_SILENT_PARTS = frozenset(("image", "redacted_thinking", "file"))
+_MOST_MESSAGES = 1 << 14
+
+
+class ClineSessionDecoder:
+    def __init__(self) -> None:
+        self._calls = NamedCalls(tool_named)
+        self._model: str | None = None
+        self._seen: dict[str, int] = {}
+        """The parts of each message that are decoded: a message may be written again with more of them."""
+        self._subagents = SubagentDecoder(lambda _: ClineSessionDecoder())
+
+    def decode(self, fields: Fields) -> list[Event]:
+        if SUBAGENT in fields:
+            return self._subagents.decode(fields)
+        if "origin" in fields:
+            self._calls.begin_run(None)
+            version = text(mapping(fields.get("origin")), "version")
+            return [RunStarted(SESSION_FORMAT, text(fields, "sessionId"), agent_version=version)]
+        if "$set" in fields or "$rewindTo" in fields:
+            return []
+        if fields.get("role") not in ("user", "assistant"):
+            return [Unknown(f"role {in_words(fields.get('role'))}")]
+        return list(self._message(fields))
+
+    def end(self) -> list[Event]:
+        return self._subagents.end()
+
+    def _message(self, fields: Fields) -> Iterator[Event]:
+        at_ms, message_id = number(fields, "ts"), (text(fields, "id") or "")[:200]
+        parts = [mapping(each) for each in items(fields.get("content"))]
+        known = self._seen.get(message_id, 0) if message_id else 0
+        remember(self._seen, message_id, len(parts), _MOST_MESSAGES)
+        is_users = fields.get("role") == "user"
+        is_error = mapping(fields.get("metadata")).get("displayRole") == "error"
+        model = text(mapping(fields.get("modelInfo")), "id")
+        if model is not None and model != self._model:
+            self._model = model
+            yield RunInfo(model=model)
+        for part in parts[known:]:
+            kind, name = text(part, "type") or "", text(part, "name") or "tool"
+            key, channel = _TEXTS.get(kind, ("", Channel.ANSWER))
+            words = text(part, key)
+            if is_users and words:
+                found = _INPUT.search(words)
+                yield Prompt(found[1] if found else words)
+            elif words and not is_error:
+                yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
+            elif kind == "tool_use":
+                call_id, arguments = text(part, "id") or "", mapping(part.get("input"))
+                yield self._calls.started(call_id, name, arguments, group=message_id, at_ms=at_ms)
+            elif kind == "tool_result":
+                call_id = text(part, "tool_use_id") or ""
+                result = _part_result(self._calls.kind(call_id, name), part)
+                yield from self._calls.ended(call_id, name, result, at_ms=at_ms)
+            elif not key and kind not in _SILENT_PARTS:
+                yield Unknown(f"content {in_words(part.get('type'))}")
+        if is_users or known:
+            return
+        if metrics := mapping(fields.get("metrics")):
+            tokens = tokens_in(metrics, *_COUNTS)
+            tokens = tokens._replace(context_used=tokens.input)
+            yield Usage(tokens, UsageScope.REQUEST, at_ms, message_id or None)
+        if is_error:
+            yield TurnEnded(Outcome.FAILED, output_text(text(mapping(parts[0]), "text")) if parts else None)
+        elif not any(part.get("type") == "tool_use" for part in parts):
+            yield TurnEnded(Outcome.SUCCEEDED)
+
+
+def _part_result(kind: ToolKind, part: Fields) -> Result:
+    return read_output(kind, part.get("content"), is_error=part.get("is_error") is True)
+
+
+def entry_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+    for part in map(mapping, items(fields.get("content"))):
+        tool = tool_named(text(part, "name") or "tool")
+        if part.get("type") == "tool_use" and part.get("id") == call_id:
+            yield from call_blocks(tool, mapping(part.get("input")))
+        elif part.get("type") == "tool_result" and part.get("tool_use_id") == call_id:
+            error = _part_result(tool.kind, part).error
+            yield from result_blocks(tool, output_text(part.get("content")), error)

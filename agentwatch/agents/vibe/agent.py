@@ -31,7 +31,8 @@ def role_of_record(fields: Fields) -> LineRole:
 def time_of(fields: Fields) -> int | None:
     """Return the time of a line of a journal: that of its last change."""
     found = ((each.get("entry"), mapping(each.get("state")).get("session")) for each in changes(fields))
-    return next(filter(None, (number(mapping(each), "updatedAt") for pair in found for each in pair)), None)
+    times = (number(mapping(each), "updatedAt") for pair in found for each in pair)
+    return next((at_ms for at_ms in times if at_ms is not None), None)
 
 
 AGENT = Agent(

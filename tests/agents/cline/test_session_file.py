@@ -10,7 +10,7 @@ from agentwatch.agents import LineRole
 from agentwatch.agents.cline.agent import SESSION
 from agentwatch.agents.cline.documents import Documents
 from agentwatch.agents.cline.program import PROGRAM
-from agentwatch.agents.cline.session_file import ClineSessionDecoder, entry_blocks
+from agentwatch.agents.cline.stream import ClineSessionDecoder, entry_blocks
 from agentwatch.session.blocks import ErrorBlock, FieldsBlock, OutputBlock
 from agentwatch.session.events import (
     Event,

@@ -125,6 +125,7 @@ def test_calls_are_read() -> None:
         (other, "Red", False, Outcome.SUCCEEDED, None),
         (other, None, False, Outcome.RETURNED, None),
         (other, [], False, Outcome.RETURNED, None),
+        (edit, [], False, Outcome.RETURNED, None),
         (other, "broken", True, Outcome.FAILED, None),
         (run, [{"success": False}], False, Outcome.FAILED, None),
     ):
