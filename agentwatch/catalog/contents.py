@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.opening import saved_source, store_for
 from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
+from agentwatch.analysis.files import named
 from agentwatch.base.faults import Fault, reading
 from agentwatch.catalog.find_query import Part, Query, is_text, part_readers
 from agentwatch.catalog.repository import Repositories
@@ -31,9 +32,13 @@ from agentwatch.catalog.session_ids import LEAST_CHARACTERS, id_in
 from agentwatch.recording.saved import open_lines
 from agentwatch.recording.store import open_own
 from agentwatch.rules.language.conditions import Condition, Several, Word
+from agentwatch.rules.language.matchers import path_matcher
 from agentwatch.session.transcript import Kind
+from agentwatch.text.paths import last_name
 
 if TYPE_CHECKING:
+    import sqlite3
+
     from agentwatch.feed.feed import Feed
     from agentwatch.session.call import Pieces, Place
     from agentwatch.session.session import Session
@@ -191,7 +196,7 @@ _FOR_WEB_PAGES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'"}
 """Characters that some writers of JSON escape."""
 
 
-def text_around(text: str, at: int) -> str:
+def _text_around(text: str, at: int) -> str:
     before = " ".join(text[max(at - _BLANKS, 0) : at].split())
     blank = " " if before and text[at - 1 : at].isspace() else ""
     return f"{before[-_BEFORE:]}{blank}{' '.join(text[at : at + _BLANKS].split())}"[:_SNIPPET]
@@ -225,10 +230,6 @@ class Hit(NamedTuple):
     """The time of a text since the beginning of the session."""
     entry: int | None = None
     """The number of the entry of the transcript, if it was read."""
-
-    @property
-    def is_found_by_id(self) -> bool:
-        return len(self.id) >= LEAST_CHARACTERS and os.sep not in self.id
 
     @property
     def shown_ms(self) -> int:
@@ -299,7 +300,6 @@ class _Times:
 
 
 _STEP_SECONDS = 0.01
-_TWICE = 2
 _MOST_COMPARED = 64
 """The parts of a session that are compared in one step."""
 
@@ -439,11 +439,11 @@ def snippet(texts: Sequence[str], words: Sequence[str]) -> str:
     for each in texts:
         lowered = each.lower()
         if phrase and (at := lowered.find(phrase)) >= 0:
-            return text_around(each, at)
+            return _text_around(each, at)
         if (held := sum(word in lowered for word in words)) > best:
             best, text = held, each
     lowered = text.lower()
-    return text_around(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
+    return _text_around(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
 
 
 def not_searched_words(not_searched: Mapping[str, int]) -> str:
@@ -510,9 +510,6 @@ class Found(NamedTuple):
     """Whether there may be older hits."""
 
 
-NOTHING_FOUND = Found([], {}, is_more=False)
-
-
 def find(words: str, sessions: Sequence[Searched], most: int = 100, skip: int = 0, path: str = "") -> Found:
     """Return the calls and texts of sessions that `words` select, in the language of rules: the newest `most`
     after the newest `skip`. Sessions that are older than these are not searched. `path` is a glob for the
@@ -525,21 +522,72 @@ def find(words: str, sessions: Sequence[Searched], most: int = 100, skip: int = 
         while waiting and -waiting[0][0] >= one.changed_ms and len(hits) < skip + most:
             hits.append(heappop(waiting)[2])
         if len(hits) == skip + most:
-            return Found(with_addresses(hits[skip:], sessions), search.not_searched, True)
+            return Found(_with_addresses(hits[skip:], sessions), search.not_searched, True)
         for hit in chain.from_iterable(search.hits(one)):
             heappush(waiting, (-hit.shown_ms, next(order), hit))
     room = skip + most - len(hits)
     hits += [hit for _, _, hit in sorted(waiting)[:room]]
-    return Found(with_addresses(hits[skip:], sessions), search.not_searched, len(waiting) > room)
+    return Found(_with_addresses(hits[skip:], sessions), search.not_searched, len(waiting) > room)
 
 
-def with_addresses(hits: list[Hit], sessions: Sequence[Searched]) -> list[Hit]:
+def _with_addresses(hits: list[Hit], sessions: Sequence[Searched]) -> list[Hit]:
     """Name the file of a session whose id alone does not open it: a short one, one that sessions of several
     agents have, or that of a session of which we have a recording too."""
     ids = Counter(one.key[1] for one in sessions)
     has_others = any(hit.key[0] != OWN for hit in hits)
     ids.update(id_in(one.path) for one in sessions if has_others and one.key[0] == OWN)
     return [
-        hit if hit.is_found_by_id and ids[hit.id] < _TWICE else hit._replace(id=os.fspath(hit.path))
+        hit
+        if ids[hit.id] == 1 and len(hit.id) >= LEAST_CHARACTERS and os.sep not in hit.id
+        else hit._replace(id=os.fspath(hit.path))
         for hit in hits
     ]
+
+
+_TOUCHED = """
+SELECT stored_path.path, stored_session.path, agent, session_id, cwd, repository, coalesce(title, prompt),
+    changed_ns, number, tool, kind, stored_call.outcome, target, coalesce(started_ms, ended_ms), EXISTS (
+        SELECT 1 FROM stored_session AS child
+        WHERE child.agent = stored_session.agent AND child.parent = stored_session.session_id
+    )
+FROM stored_path JOIN stored_session ON stored_session.id = stored_path.session
+JOIN stored_call USING (session, number)
+WHERE NOT is_duplicate AND NOT is_copy
+"""
+
+
+def touched(
+    connection: sqlite3.Connection, file: str, words: str, sessions: Sequence[Searched], most: int, skip: int
+) -> Found:
+    """Return the calls that touched a file, from an index that is up to date, as `find` does. Only `*`
+    in `file` is a wildcard; without a folder it is a file of this name anywhere. A session is read only for
+    `words`, and if it has subagents, whose calls it counts too."""
+    from agentwatch.catalog.index_rows import path_of, value_of
+
+    name = last_name(file).lower()
+    whole = os.path.abspath(file) if file.startswith(("./", "../")) else file
+    glob = whole.replace("[", "[[]").replace("?", "[?]")
+    matches, values, query = path_matcher(glob), list[str](), _TOUCHED
+    if "*" not in name:
+        query, values = f"{_TOUCHED} AND name = ?", [value_of(name)]
+    by_path = {path_of(each): each for each in sessions}
+    hits: dict[tuple[str, int], Hit] = {}
+    to_read: dict[str, Searched] = {}
+    for row in connection.execute(query, values):
+        file, path, agent, session_id, cwd, repo, title, changed_ns, number, *of_call = row
+        tool, kind, outcome, target, at_ms, has_subagents = of_call
+        one = by_path.get(path)
+        if one is None or not any(map(matches, named(file, cwd)[:2])):
+            continue
+        if has_subagents or words.strip():
+            to_read[path] = one
+            continue
+        text = _text_around(target or file, 0)
+        about = (title or "", repo or "", one.path, changed_ns // 10**6)
+        hits[path, number] = Hit(
+            *(one.key, one.key[1], session_id, agent, kind, text, at_ms, number, tool, outcome, *about)
+        )
+    more = find(words, list(to_read.values()), skip + most, path=glob)
+    found = sorted((*hits.values(), *more.hits), key=lambda hit: -hit.shown_ms)
+    is_more = more.is_more or len(found) > skip + most
+    return Found(_with_addresses(found[skip : skip + most], sessions), more.not_searched, is_more)

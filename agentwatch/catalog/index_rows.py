@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
@@ -29,6 +29,9 @@ from agentwatch.session.session import Session, calls_by_outcome, own_calls, rep
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreSource
 from agentwatch.text.paths import last_name
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.contents import Searched
 
 # The words by which calls of the same command are counted together.
 
@@ -335,7 +338,7 @@ def _request_row(key: str, use: Use, tokens: Tokens) -> Row:
     return row_of((key, *tokens[:4], tokens.written, tokens.written_1h, *use))
 
 
-def path_of(found: SessionEntry) -> str:
+def path_of(found: SessionEntry | Searched) -> str:
     r"""Bytes of a name that are not UTF-8 become `\udcNN`."""
     return os.fspath(found.path).encode("utf-8", "backslashreplace").decode()
 

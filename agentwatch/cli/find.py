@@ -20,7 +20,6 @@ from agentwatch.text.times import date_and_minute
 if TYPE_CHECKING:
     from agentwatch.agents.session_entry import SessionEntry
     from agentwatch.catalog.contents import Found, Hit
-    from agentwatch.catalog.index import SessionIndex, Updated
 
 MOST = 100
 _WIDTH = 100
@@ -92,17 +91,16 @@ def find_here(
 ) -> Found:
     """Return what is found in sessions of this machine; with `path`, by the index, which is brought up to
     date. Raise `RuleError` if the words are not a rule."""
-    from agentwatch.catalog import contents
+    from agentwatch.catalog.contents import find, searched_entry, touched
 
+    sessions = list(map(searched_entry, every))
     if not path:
-        return contents.find(words, list(map(contents.searched_entry, every)), most, skip)
-    from agentwatch.catalog.touched_files import touched
+        return find(words, sessions, most, skip)
     from agentwatch.cli.stats import with_index
 
-    def use(index: SessionIndex, _done: Updated) -> Found:
-        return touched(index.connection, path, words, every, most, skip)
-
-    return with_index("--path", use)
+    return with_index(
+        "--path", lambda index, _done: touched(index.connection, path, words, sessions, most, skip)
+    )
 
 
 def hit_json(hit: Hit) -> bytes:
