@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from agentwatch.agents.blocks import returned_block
-from agentwatch.agents.changes import argument_blocks, replaced_lines
+from agentwatch.agents.changes import replaced_lines
 from agentwatch.agents.fields import Fields
 from agentwatch.agents.tool import NO_FACTS, Facts, OpenCalls, Result, Tool
 from agentwatch.session.blocks import Block, ErrorBlock
@@ -58,7 +58,6 @@ class NamedCalls:
         return self._used(call_id, name).tool.kind
 
     def is_open(self, call_id: str) -> bool:
-        """Return whether a call has started and not ended."""
         return call_id in self._open
 
     def ended(
@@ -81,11 +80,6 @@ class NamedCalls:
 
     def _used(self, call_id: str, name: str) -> _Open:
         return self._open.get(call_id) or _Open(name or "tool", self._tool_named(name or "tool"))
-
-
-def call_blocks(tool: Tool, arguments: Fields, entries: tuple[PlanEntry, ...] = ()) -> Iterator[Block]:
-    """Yield the arguments of a call."""
-    yield from argument_blocks(tool.kind, arguments, entries)
 
 
 def result_blocks(tool: Tool, output: str, error: str | None) -> Iterator[Block]:

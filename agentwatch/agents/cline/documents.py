@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from agentwatch.agents.fields import SUBAGENT, mapping
+from agentwatch.agents.fields import SUBAGENT, mapping, number
 from agentwatch.agents.gemini.json_chat import GeminiJson
 from agentwatch.agents.subagents import MOST_SUBAGENTS
 from agentwatch.sources.stores.lines import parsed
@@ -34,14 +34,13 @@ class Documents:
         lines = self._main.new_lines()
         if not self._has_subagents:
             return lines
-        timed = [(_time(line), line) for line in lines]
         for path in sorted(self._folder.glob(f"agent_*{MESSAGES}"))[:MOST_SUBAGENTS]:
             name = path.name.removesuffix(MESSAGES)
             store = self._below.setdefault(name, GeminiJson(path, _SILENT))
+            begin = orjson.dumps({SUBAGENT: name})[:-1] + b","
             with suppress(OSError):
-                for line in store.new_lines():
-                    timed.append((_time(line), orjson.dumps({SUBAGENT: name})[:-1] + b"," + line[1:]))
-        return [line for _, line in sorted(timed, key=lambda each: each[0])]
+                lines += [begin + line[1:] for line in store.new_lines()]
+        return sorted(lines, key=_time)
 
     def close(self) -> None:
         """Do nothing: no file is kept open."""
@@ -49,5 +48,4 @@ class Documents:
 
 def _time(line: bytes) -> int:
     """Return the time of a message; 0 for the facts of the session, which come first."""
-    at = mapping(parsed(line)).get("ts")
-    return at if type(at) is int else 0
+    return number(mapping(parsed(line)), "ts") or 0

@@ -6,9 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.cline.agent import FORMAT, SESSION_FORMAT
 from agentwatch.agents.fields import SUBAGENT, Fields, cost, in_words, integer, items, mapping, number, text
-from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, call_blocks, result_blocks
+from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, result_blocks
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.subagents import SubagentDecoder, of_subagent
 from agentwatch.agents.tool import (
@@ -197,7 +198,7 @@ def line_blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
     event = mapping(fields.get("event"))
     tool = tool_named(text(event, "toolName") or "tool")
     if event.get("type") == "content_start":
-        yield from call_blocks(tool, mapping(event.get("input")))
+        yield from argument_blocks(tool.kind, mapping(event.get("input")))
     elif event.get("type") == "content_end":
         yield from result_blocks(tool, output_text(event.get("output")), _result(tool.kind, event).error)
 
@@ -283,7 +284,7 @@ def entry_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
     for part in map(mapping, items(fields.get("content"))):
         tool = tool_named(text(part, "name") or "tool")
         if part.get("type") == "tool_use" and part.get("id") == call_id:
-            yield from call_blocks(tool, mapping(part.get("input")))
+            yield from argument_blocks(tool.kind, mapping(part.get("input")))
         elif part.get("type") == "tool_result" and part.get("tool_use_id") == call_id:
             error = _part_result(tool.kind, part).error
             yield from result_blocks(tool, output_text(part.get("content")), error)

@@ -64,7 +64,7 @@ WIRE = Agent(
     recognises=recognises_record,
     role=role_of_record,
     decoder=on_first_use("agentwatch.agents.kimi.stream:KimiWireDecoder"),
-    blocks=on_first_use("agentwatch.agents.kimi.stream:record_blocks"),
+    blocks=on_first_use("agentwatch.agents.kimi.stream:line_blocks"),
     traits=Traits(has_result=False),
     time_of=time_of,
 )

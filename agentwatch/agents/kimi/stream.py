@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import (
     SUBAGENT,
     Fields,
@@ -20,7 +21,7 @@ from agentwatch.agents.fields import (
     text,
 )
 from agentwatch.agents.kimi.agent import AGENT, WIRE_FORMAT, time_of
-from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, call_blocks, result_blocks
+from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, result_blocks
 from agentwatch.agents.subagents import MOST_SUBAGENTS, SubagentDecoder
 from agentwatch.agents.tool import (
     Phrase,
@@ -186,16 +187,6 @@ def _retry(
     return Retry(words, number(fields, attempt), number(fields, most), delay_ms, at_ms)
 
 
-def line_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a line that starts or ends a call."""
-    if fields.get("role") == "tool":
-        output = joined_text(fields.get("content"))
-        yield from result_blocks(_tool_of(output), output, None)
-    for found, name, arguments in _calls(fields):
-        if found == call_id:
-            yield from call_blocks(tool_named(name), arguments, plan_entries(name, arguments))
-
-
 # The journals of sessions.
 
 _ENDS = {"completed": Outcome.SUCCEEDED, "cancelled": Outcome.CANCELLED, "failed": Outcome.FAILED}
@@ -316,14 +307,16 @@ def _result(kind: ToolKind, result: Fields) -> Result:
     return Result(Outcome.FAILED, output[:4096] if code is None else f"exit {code}", code)
 
 
-def record_blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
-    """Yield the blocks of a line that starts or ends a call."""
-    event = mapping(fields.get("event"))
-    name, arguments = text(event, "name") or "", mapping(event.get("args"))
-    if event.get("type") == "tool.call":
-        yield from call_blocks(tool_named(name), arguments, plan_entries(name, arguments))
-    elif event.get("type") == "tool.result":
-        result = mapping(event.get("result"))
-        output = joined_text(result.get("output"))
+def line_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
+    """Yield the blocks of a line of a stream or a journal that starts or ends a call."""
+    event, result = mapping(fields.get("event")), mapping(mapping(fields.get("event")).get("result"))
+    is_end, calls = event.get("type") == "tool.result", [*_calls(fields)]
+    if is_end or fields.get("role") == "tool":
+        output = joined_text(result.get("output") if is_end else fields.get("content"))
         tool = _tool_of(output)
-        yield from result_blocks(tool, output, _result(tool.kind, result).error)
+        yield from result_blocks(tool, output, _result(tool.kind, result).error if is_end else None)
+    elif event.get("type") == "tool.call":
+        calls = [(call_id, text(event, "name") or "", mapping(event.get("args")))]
+    for found, name, arguments in calls:
+        if found == call_id:
+            yield from argument_blocks(tool_named(name).kind, arguments, plan_entries(name, arguments))

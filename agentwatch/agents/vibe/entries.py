@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import NO_FIELDS, Fields, in_words, items, mapping, number, text
-from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, call_blocks, result_blocks
+from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, result_blocks
 from agentwatch.agents.tool import (
     NEW_FILE,
     NO_FACTS,
@@ -69,18 +70,16 @@ def tool_named(name: str) -> Tool:
     return TOOLS.get(name.rpartition(".")[2]) or other_tool(name)
 
 
-def _call(entry: Fields) -> tuple[str, Fields]:
-    """Return the name of a tool, and its arguments; the texts that it replaces have other agents' names."""
+def _call(entry: Fields) -> tuple[str, Fields, tuple[PlanEntry, ...]]:
+    """Return the name of a tool, its arguments, in which the texts that it replaces have other agents' names,
+    and its to-do list."""
     detail = mapping(entry.get("detail"))
     name, given = text(detail, "toolName") or "tool", mapping(detail.get("input"))
     changed = map(mapping, items(given.get("changes")))
     edits = [{"old_string": each.get("oldString"), "new_string": each.get("newString")} for each in changed]
     rest = {key: value for key, value in given.items() if key != "changes"}
-    return name, ({**rest, "edits": edits} if edits else rest)
-
-
-def _plan(tool: Tool, arguments: Fields) -> tuple[PlanEntry, ...]:
-    return listed_entries(arguments.get("todos"), "content") if tool.kind is ToolKind.PLAN else ()
+    todos = rest.get("todos") if tool_named(name).kind is ToolKind.PLAN else ()
+    return name, ({**rest, "edits": edits} if edits else rest), listed_entries(todos, "content")
 
 
 def _result(kind: ToolKind, state: Fields) -> Result:
@@ -140,14 +139,13 @@ class VibeDecoder:
             remember(self._complete, entry_id[:200], None, _MOST_ENTRIES)
         match entry.get("type"):
             case "effect":
-                name, arguments = _call(entry)
-                tool = tool_named(name)
+                name, arguments, entries = _call(entry)
                 if not self._calls.is_open(entry_id):
-                    entries, began_ms = _plan(tool, arguments), number(entry, "createdAt")
-                    group = text(entry, "inputEntryId")
+                    began_ms, group = number(entry, "createdAt"), text(entry, "inputEntryId")
                     yield self._calls.started(entry_id, name, arguments, entries, group=group, at_ms=began_ms)
                 if not is_open:
-                    yield from self._calls.ended(entry_id, name, _result(tool.kind, state), at_ms=at_ms)
+                    result = _result(self._calls.kind(entry_id, name), state)
+                    yield from self._calls.ended(entry_id, name, result, at_ms=at_ms)
             case "callback":
                 yield _question(entry, at_ms)
             case "message" | "reasoning":
@@ -251,9 +249,9 @@ class JournalDecoder(VibeDecoder):
 
 
 def entry_blocks(entry: Fields, _call_id: str) -> Iterator[Block]:
-    (name, arguments), state = _call(entry), mapping(entry.get("state"))
+    (name, arguments, entries), state = _call(entry), mapping(entry.get("state"))
     tool = tool_named(name)
-    yield from call_blocks(tool, arguments, _plan(tool, arguments))
+    yield from argument_blocks(tool.kind, arguments, entries)
     if state.get("status") not in _OPEN:
         yield from result_blocks(tool, _output(state), _result(tool.kind, state).error)
 

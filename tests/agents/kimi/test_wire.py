@@ -7,7 +7,7 @@ from agentwatch.agents import LineRole
 from agentwatch.agents.fields import SUBAGENT
 from agentwatch.agents.kimi.agent import WIRE
 from agentwatch.agents.kimi.program import PROGRAM
-from agentwatch.agents.kimi.stream import KimiWireDecoder, record_blocks
+from agentwatch.agents.kimi.stream import KimiWireDecoder, line_blocks
 from agentwatch.session.blocks import ErrorBlock, FieldsBlock, OutputBlock
 from agentwatch.session.events import (
     Compaction,
@@ -185,11 +185,11 @@ def test_a_subagent_belongs_to_its_call() -> None:
 def test_the_detail_of_a_call() -> None:
     """A start has its arguments, an end its output; a failed command has its exit code first."""
     start = step("tool.call", toolCallId="c", name="Bash", args={"command": "ls"})
-    assert [*record_blocks(start, "c")] == [FieldsBlock("arguments", {"command": "ls"})]
+    assert [*line_blocks(start, "c")] == [FieldsBlock("arguments", {"command": "ls"})]
     words = "x\nCommand failed with exit code: 3."
     end = step("tool.result", toolCallId="c", result={"output": words, "isError": True})
-    assert [*record_blocks(end, "c")] == [ErrorBlock("exit 3"), OutputBlock("stdout", words)]
-    assert [*record_blocks(step("tool.result", result={"output": "no", "isError": True}), "c")] == [
+    assert [*line_blocks(end, "c")] == [ErrorBlock("exit 3"), OutputBlock("stdout", words)]
+    assert [*line_blocks(step("tool.result", result={"output": "no", "isError": True}), "c")] == [
         ErrorBlock("no")
     ]
-    assert [*record_blocks(step("step.end"), "c")] == []
+    assert [*line_blocks(step("step.end"), "c")] == []
