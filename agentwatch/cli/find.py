@@ -26,8 +26,8 @@ _WIDTH = 100
 """The width of a terminal that does not say it."""
 _UNKNOWN = SafeText("-")
 _TITLE, _LEAST_TEXT = 60, 24
-_WIDTHS = {"agent": 8, "project": 14, "title": 24}
-"""The greatest widths on a terminal."""
+_WIDTHS = (16, 8, 14, 24, 60)
+"""The greatest widths on a terminal: when, agent, project, title and address."""
 
 
 def _completed(_ctx: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
@@ -60,10 +60,10 @@ def find(words: tuple[str, ...], file: str | None, limit: int, *, as_json: bool)
     '"a phrase"', -word, failed, tool:edit, program:git, path:src/*.py, agent:codex, repo:api, model:opus,
     since:2d. `show` opens the address of a hit.
     """
-    text = " ".join(words)
     if words == ("-h",):
         context = click.get_current_context()
         show_help(context, context.command.params[0], is_given=True)
+    text = " ".join(words)
     if (option := next((word for word in words if word.startswith("--")), None)) is not None:
         raise click.UsageError(f"no such option: {option} (to find it, write '\"{option}\"')")
     if not text.strip() and not file:
@@ -132,12 +132,10 @@ def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None
         )
         for hit in hits
     ]
-    widths = [max(map(columns, column), default=0) for column in zip(*rows, strict=True)]
-    widths = (
-        [min(each, most) for each, most in zip(widths, (16, *_WIDTHS.values(), 60), strict=True)]
-        if widths
-        else []
-    )
+    widths = [
+        min(max(map(columns, column)), most)
+        for column, most in zip(zip(*rows, strict=True), _WIDTHS, strict=bool(rows))
+    ]
     for hit, row in zip(hits, rows, strict=True):
         *cells, address = row if width is None else map(fitted, row, widths)
         about, shown = SafeText("  ".join(cells) + "  "), safe_line(hit.text)

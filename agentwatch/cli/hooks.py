@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,40 +18,24 @@ from agentwatch.cli.messages import confirmed, say
 from agentwatch.cli.stdout import print_lines
 from agentwatch.text.times import date_and_time
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
-
-class AgentName(click.ParamType[str]):
+class AgentName(click.Choice[str]):
     """The name of one of some agents, which are read when a name is given, completed or listed."""
-
-    name = "agent"
 
     def __init__(self, names: Callable[[], Iterable[str]]) -> None:
         self._names = names
+        self.case_sensitive = True
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        return self._choice().get_metavar(param, ctx)
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return self._choice().convert(value, param, ctx)
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        return self._choice().shell_complete(ctx, param, incomplete)
-
-    def _choice(self) -> click.Choice[str]:
-        return click.Choice(tuple(self._names()))
-
-
-def _hooked_names() -> list[str]:
-    return sorted({**hooked_agents(), **answered_agents()})
+    @property
+    def choices(self) -> tuple[str, ...]:  # type: ignore[override]
+        return tuple(self._names())
 
 
 @click.command(cls=HelpfulCommand)
 @click.argument("action", type=click.Choice(("status", "install", "remove")))
-@click.argument("agent", type=AgentName(_hooked_names), required=False)
+@click.argument(
+    "agent", type=AgentName(lambda: sorted({**hooked_agents(), **answered_agents()})), required=False
+)
 @click.option(
     "--answer", "answers", is_flag=True, help="Let the list answer permission prompts (Claude Code)."
 )

@@ -242,10 +242,8 @@ class Tools:
 
     def _line(self, members: Mapping[str, object]) -> str:
         """Without what is unknown, or says nothing to an agent."""
-        known = {
-            name: each for name, each in members.items() if name not in _UNSAID and each not in (None, "")
-        }
-        return orjson.dumps({name: self._value(name, each) for name, each in known.items()}).decode()
+        known = (each for each in members.items() if each[0] not in _UNSAID and each[1] not in (None, ""))
+        return orjson.dumps({name: self._value(name, each) for name, each in known}).decode()
 
     def _value(self, name: str, value: object) -> object:
         """A text is cut, and masked unless it is an id."""

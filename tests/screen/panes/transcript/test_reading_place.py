@@ -166,7 +166,7 @@ async def test_the_call_selected_in_the_preview_stays_selected(tmp_path: Path, g
         seen, chosen = viewport(calls), calls.chosen
         assert chosen is not None
         gate.set()
-        await stage.shows("1200 calls")
+        await stage.shows("1,200 calls")
         whole = stage.pane("calls")
         assert isinstance(whole, CallTable)
         await stage.until(lambda: whole.chosen is not None and whole.chosen.target == chosen.target, "it")
@@ -186,7 +186,7 @@ async def test_the_lines_visible_in_the_preview_stay_visible(tmp_path: Path, gat
         seen = viewport(stage.pane("transcript"))
         assert first_number(seen) < 1190
         gate.set()
-        await stage.shows("1200 calls")
+        await stage.shows("1,200 calls")
 
         def without_numbers() -> list[str]:
             return [re.sub(r"#\d+ ", "", line) for line in viewport(stage.pane("transcript"))]
@@ -223,7 +223,7 @@ async def test_a_key_pressed_while_the_panes_are_replaced_takes_effect(
         number = int((calls.chosen.target or "").removeprefix("echo "))
         monkeypatch.setattr(WatchScreen, "recompose", pressed)
         gate.set()
-        await stage.shows("1200 calls")
+        await stage.shows("1,200 calls")
         whole = stage.pane("calls")
         assert isinstance(whole, CallTable)
         await stage.until(lambda: whole.chosen and whole.chosen.target == f"echo {number - 2}", "both")
