@@ -106,7 +106,7 @@ def _change(client: McpClient, entry: Mapping[str, Any] | None) -> Change | None
         if before is None and not path.parent.is_dir():
             raise Fault(f"{path.parent} does not exist: {client.title} was never started", USAGE)
         after = _edited((before or b"").decode(), client.key, entry, is_toml=path.suffix == ".toml").encode()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise Fault(f"{path} is left alone: {getattr(error, 'strerror', None) or error}", USAGE) from None
     is_empty = entry is None and not after.strip(b"{} \n")
     return None if after == before else Change(path, before, None if is_empty else after, is_ours=is_empty)

@@ -339,6 +339,7 @@ def test_settings_that_are_not_as_expected_are_left_alone(tmp_path: Path) -> Non
         ("codex", "mcp_servers = 3\n", "its `mcp_servers` are not an object"),
         ("codex", 'mcp_servers = { other = { command = "x" } }\n', "is left alone"),
         ("codex", 'mcp_servers.agentwatch.command = "x"\n', "is left alone"),
+        ("codex", f"a = {'[' * 2000}", "is left alone"),
     ):
         with case(f"{name} {text}"):
             path = user / FOREIGN[name][0]
