@@ -476,12 +476,14 @@ class Tail:
         silent_ms = now_ms - self._changed_ms
         if silent_ms < _SILENT_MS:
             return False
+        return self.settle() if self._ends_well(self._decoder) or silent_ms >= _FINAL_MS else False
+
+    def _ends_well(self, decoder: Decoder) -> bool:
         if self._held is None:
-            self._held = self._decoder.end()
-        ends_well = all(
+            self._held = decoder.end()
+        return all(
             isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
         )
-        return self.settle() if ends_well or silent_ms >= _FINAL_MS else False
 
     @property
     def awaits_silence(self) -> bool:
@@ -524,6 +526,7 @@ class Tail:
     def _read(self, fd: int) -> bool:
         version = _Version.of(os.fstat(fd))
         size, changed_ms, known = version.size, version.changed_ms, self._known(version)
+        settled = _said(self.digest) if self._decoder is None and self._held == [] else None
         is_longer = 0 <= size - self._offset <= _MOST_APPENDED
         if known is not None and is_longer and self._continues(fd):
             self._is_at_once = False
@@ -531,6 +534,9 @@ class Tail:
         else:
             self._begin(fd, size, changed_ms)
         self._held, self._seen = None, version
+        is_as_before = settled is not None and settled == _said(self.digest)
+        if is_as_before and self._decoder is not None and self._ends_well(self._decoder):
+            self.settle()  # a title was added, say
         return True
 
     def _known(self, version: _Version) -> tuple[Digest, Decoder] | None:
@@ -596,6 +602,13 @@ class Tail:
             digest.began_ms = began_ms  # the file had lines before, which have no time
         self._offset += sum(map(len, lines))
         self._before = bytes_before(fd, self._offset)
+
+
+def _said(digest: Digest | None) -> tuple[object, ...] | None:
+    """What a new line of a conversation changes, and a title does not."""
+    if digest is None:
+        return None
+    return digest.seen_ms, digest.turns, digest.calls, digest.last_prompt, digest.last_text
 
 
 def _is_object(rest: bytes) -> bool:

@@ -47,6 +47,23 @@ def test_silence_ends_a_turn_that_no_line_ends(path: Path) -> None:
     assert (tail.digest.turn, tail.digest.last_prompt) == (Turn.OPEN, "More")
 
 
+def test_a_title_does_not_open_a_turn_that_silence_has_ended(path: Path) -> None:
+    """Gemini adds a title to a session that waits when another one begins. An answer that follows is read."""
+    head = {"sessionId": "s", "projectHash": "h"}
+    path.write_bytes(jsonl(head, gemini_prompt("Go", "1"), gemini("Hi", "2")))
+    tail, _ = tail_of(path, "gemini")
+    assert silent(tail, path, 5)
+    append(path, jsonl({"$set": {"summary": "A title", "memoryScratchpad": {"version": 1}}}))
+    assert tail.update()
+    assert tail.digest is not None
+    assert (tail.digest.turn, tail.digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
+    assert tail.digest.title == "A title"
+    assert not tail.awaits_silence
+    append(path, jsonl(gemini("More", "3")))
+    assert tail.update()
+    assert (tail.digest.turn, tail.digest.last_text) == (Turn.OPEN, "More")
+
+
 def qwen(kind: str, **more: object) -> dict[str, object]:
     return {"type": kind, "sessionId": "s", "timestamp": claude.AT, "cwd": "/w", "version": "0", **more}
 
