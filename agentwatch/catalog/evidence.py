@@ -25,6 +25,7 @@ from agentwatch.catalog.states import (
     call_words,
     failure_words,
     has_child_since,
+    has_no_line,
     inferred_words,
     is_left_over,
     is_outdated,
@@ -287,7 +288,8 @@ def _turn(facts: Facts) -> Proof:
 def _no_lines(facts: Facts) -> str:
     if facts.problem:
         return f"Its lines cannot be read: {facts.problem}."
-    if facts.found.path != Path() and facts.found.reach is Reach.LISTED:
+    is_listed = facts.found.path != Path() and facts.found.reach is Reach.LISTED
+    if is_listed and not has_no_line(facts.found):
         return "Only the metadata of the session can be read."
     if facts.digest is not None and facts.found.size:
         return "The lines are of no agent that this version knows."

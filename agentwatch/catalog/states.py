@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.program import CHANGES, NO_CALLS, Knowledge
 from agentwatch.agents.registry import program_named
-from agentwatch.agents.session_entry import OWN, Key, SessionEntry
+from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.digest.digest import MOST_ACTIVITY, Turn
 from agentwatch.catalog.session_status import LIVE, Basis, Ground, Process, SessionStatus
@@ -456,8 +457,10 @@ def _dead(
         now = failure_words(digest) if digest is not None and reported.state is State.FAILED else ""
         return SessionStatus(reported.state, Ground.SAID, reported.since_ms, now, by=(Basis.REPORT,))
     if digest is None:
-        changed_ms = found.metadata.changed_ms
-        return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, changed_ms, by=(Basis.NO_LINES,))
+        changed_ms, no_lines = found.metadata.changed_ms, (Basis.NO_LINES,)
+        if has_no_line(found):
+            return SessionStatus(State.UNFINISHED, Ground.INFERRED, changed_ms, NO_PROMPT, by=no_lines)
+        return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, changed_ms, by=no_lines)
     if digest.turn is Turn.ENDED:
         ended = _ended(digest, _ground_of_end(digest, known))
         ending = ending_of(digest.outcome or Outcome.SUCCEEDED, found.metadata.exit_code)
@@ -472,6 +475,12 @@ def _dead(
     if _has_no_prompt(digest):
         now, by = NO_PROMPT, Basis.NO_PROMPT
     return SessionStatus(State.UNFINISHED, Ground.INFERRED, digest.seen_ms, now, by=(by,))
+
+
+def has_no_line(found: SessionEntry) -> bool:
+    """Whether it is a session that its agent has described, and to which it has not written."""
+    is_described = found.reach is Reach.LISTED and found.path != Path() and not found.size
+    return is_described and not found.metadata.problem and not found.metadata.title
 
 
 def _ground_of_end(digest: Digest, known: Knowledge) -> Ground:

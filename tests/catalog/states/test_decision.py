@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.program import CHANGES
-from agentwatch.agents.session_entry import Metadata, SessionEntry
+from agentwatch.agents.session_entry import NO_METADATA, Metadata, Reach, SessionEntry
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog import states
 from agentwatch.catalog.digest.digest import Digest, Turn
+from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.local_session import LocalSession
+from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, Group, Process, SessionStatus
 from agentwatch.catalog.states import (
     Steady,
@@ -279,6 +281,24 @@ def test_nothing_is_claimed_about_what_cannot_be_seen() -> None:
             assert judged(looking, agent=agent).now == "its process runs"
             known = judged(looking, agent=agent, life=Life.DEAD)
             assert (known.state, known.now) == (State.UNKNOWN, "Looking.")
+
+
+def test_a_session_that_was_left_without_a_prompt_has_ended() -> None:
+    """`/new` and `/exit` in Copilot leave a folder with a description and no lines. A title comes from a
+    prompt: lines that were there are not now."""
+    metadata = NO_METADATA._replace(changed_ms=5)
+    empty = SessionEntry("copilot", "s", Path("/s/events.jsonl"), 0, 0, 0, Reach.LISTED, None, metadata)
+    known = status(empty, None, None, None, Life.DEAD, NOW_MS)
+    assert known[:4] == (State.UNFINISHED, Ground.INFERRED, 5, "no prompt")
+    facts = Facts(empty, None, None, None, Life.DEAD)
+    words = [
+        each.what
+        for each in evidence(Row(empty.key, empty.agent, empty.id, empty.path, known), facts, NOW_MS)
+    ]
+    assert words[0] == "The session has no line."
+    for other in (metadata._replace(title="Go"), metadata._replace(problem="it is new")):
+        known = status(empty._replace(metadata=other), None, None, None, Life.DEAD, NOW_MS)
+        assert known.state is State.UNKNOWN
 
 
 def test_a_resumed_session_does_not_go_on_with_its_old_turn() -> None:
