@@ -68,8 +68,8 @@ def _session(spot: Spot) -> list[SessionEntry]:
     metadata = spot.previous[0].metadata if spot.previous else NO_METADATA
     if _WORKSPACE in spot.changed:
         metadata = _workspace(os.path.join(folder.path, _WORKSPACE))
-    if spot.stamp is not None:
-        return one_file(spot, folder.name, metadata=metadata)
+    if spot.stamp is not None:  # the description keeps the time of the first prompt
+        return one_file(spot, folder.name, metadata=metadata._replace(changed_ms=None))
     newest = max(folder.files.values(), key=lambda stamp: stamp.changed_ns, default=None)
     if newest is None:
         return []

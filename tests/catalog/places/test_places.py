@@ -26,8 +26,11 @@ from agentwatch.agents.description_files import (
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.places import Folder, Kind
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
+from agentwatch.agents.state_report import Life
 from agentwatch.catalog import places
+from agentwatch.catalog.joining import session_joins
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Candidates, Places, entries_of, own_folder
+from agentwatch.catalog.session_status import Process
 from agentwatch.session.session import Session
 from tests.builders.machine.captured import CURSOR_ID
 from tests.builders.machine.fake import AGENTS, NEWEST_MS, FakeMachine, fake_machine, save
@@ -94,7 +97,7 @@ def test_every_capture_is_found(tmp_path: Path) -> None:
     copilot = found["copilot", "7e16c16c-fb81-4be3-8a83-5a92d9b903b5"].metadata
     assert (copilot.title, copilot.cwd, copilot.branch) == ("SCN:sub go", "/home/dev/proj", "main")
     assert not copilot.is_users_title
-    assert (copilot.began_ms, copilot.changed_ms) == (1795302531921, 1795302532053)
+    assert (copilot.began_ms, copilot.changed_ms) == (1795302531921, None)
     opencode = found["opencode", "ses_dffa9fa12ffeEeBbv1p8Var6C9"]
     assert opencode.metadata.model == "mock-model"
     assert (opencode.metadata.title, opencode.metadata.cwd) == ("Mock title", "/home/dev/proj")
@@ -232,6 +235,19 @@ def test_each_agent_keeps_its_sessions_in_its_own_way(tmp_path: Path) -> None:
     put(rollout.with_suffix(""))
     codex = found_in(machine)["codex", stem[-36:]]
     assert (codex.path.suffix, codex.reach) == (".jsonl", Reach.LINES)
+
+
+def test_a_description_of_copilot_is_older_than_its_lines(machine: FakeMachine) -> None:
+    """It is written at the first prompt, and not when the session is resumed: `copilot --continue` has the
+    session that was written last."""
+    for name, described_s, changed_s in (("newest", 10, 90), ("other", 20, 50)):
+        folder = machine.home / ".copilot/session-state" / name
+        put(folder / "workspace.yaml", f"cwd: /repo\nupdated_at: 2026-11-30T01:07:{described_s}.000Z\n")
+        os.utime(put(folder / "events.jsonl"), (1_796_000_800 + changed_s,) * 2)
+    process = Process(7, 1, "copilot", 1_796_001_000_000, "/repo", arguments=("copilot", "--continue"))
+    joins = session_joins(found_in(machine).values(), {7: process}, {}, {})
+    runs = {key: each.pid for key, (life, each) in joins.items() if life is Life.LIVE and each}
+    assert runs == {("copilot", "newest"): 7}
 
 
 def test_a_large_folder_is_found_in_parts_newest_first(
