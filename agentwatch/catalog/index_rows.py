@@ -193,7 +193,7 @@ def path_rows(call: Call, cwd: str | None) -> list[Row]:
     """A row for each file that a call names, also in a command: the name of the file in small letters, and
     its path."""
     paths = dict.fromkeys(value_of(named(word, cwd)[0]) for word in islice(words_of(call), _MOST_PATHS))
-    return [row_of((call.number, last_name(path).lower(), path)) for path in paths]
+    return [row_of((call.number, path, last_name(path).lower())) for path in paths]
 
 
 def _verdict_values(verdict: Verdict | None) -> tuple[str | int | None, ...]:
@@ -479,8 +479,8 @@ TABLES: dict[str, dict[str, str]] = {
     },
     "stored_path": {
         "number": "INTEGER NOT NULL",
-        "name": "TEXT NOT NULL",
         "path": "TEXT NOT NULL",
+        "name": "TEXT NOT NULL",
     },
     "stored_request": {
         "request": "TEXT NOT NULL",

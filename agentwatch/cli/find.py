@@ -56,9 +56,10 @@ def _completed(_ctx: click.Context, _argument: click.Parameter, incomplete: str)
 def find(words: tuple[str, ...], file: str | None, limit: int, *, as_json: bool) -> int:
     """Find calls and texts in the sessions of all agents.
 
-    The newest are first. A call or a text must contain all WORDS, in any order. They are a filter:
-    '"a phrase"', -word, failed, tool:edit, program:git, path:src/*.py, agent:codex, repo:api, model:opus,
-    since:2d. `show` opens the address of a hit.
+    The newest are first. `show` opens the address of a hit.
+
+    WORDS: a call or a text must contain all of them, in any order. They are a filter: '"a phrase"',
+    -word, failed, tool:edit, program:git, path:src/*.py, agent:codex, repo:api, model:opus, since:2d.
     """
     if words == ("-h",):
         context = click.get_current_context()

@@ -92,8 +92,9 @@ def test_what_is_hidden_or_elsewhere_is_explained(machine: FakeMachine, tmp_path
             save_made(machine.home, "qwen", story)
         lines = explained(story.id)
         state, *_ = lines.splitlines()
-    assert state == "– unknown"
-    [named] = [line for line in lines.splitlines() if "not known whether processes" in line]
+    assert state.startswith("◐ working ")
+    assert state.endswith(" · inferred")
+    [named] = [line for line in lines.splitlines() if "not known which of them" in line]
     assert {str(one.pid), str(other.pid)} <= set(re.findall("[0-9]+", named))
     assert "What would say more" in lines
     assert "agentwatch run knows the process that it starts" in lines

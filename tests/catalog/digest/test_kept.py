@@ -223,7 +223,10 @@ def test_a_session_that_runs_is_read(listed: Listed, monkeypatch: pytest.MonkeyP
     rows = listed.rows()
     unknown = {key for key, row in rows.items() if row.status.state is State.UNKNOWN}
     assert len(unknown & listed.read) > 20
-    same(rows, listed.as_read())
+    fresh = listed.as_read()
+    # Of a file as large as that of Kimi Code, a new list reads the end only, and a kept digest knows more.
+    large = {key for key in fresh if key[0] == "kimi" and fresh[key].calls is None}
+    same({key: rows[key] for key in rows.keys() - large}, {key: fresh[key] for key in fresh.keys() - large})
 
 
 def test_what_a_filter_excludes_is_not_opened(listed: Listed) -> None:

@@ -21,7 +21,7 @@ SPANS = 4
 def test_each_span_arrives(backend: Collector, tmp_path: Path) -> None:
     """10,000 spans of 10,000 arrive, each once, in compressed requests of at most 512 spans and 1 MB."""
     done = sent(many_calls(tmp_path / "many.ndjson", 9_999))
-    assert (done.is_complete, done.words) == (True, f"sent 10000 spans to {backend.url}/v1/traces")
+    assert (done.is_complete, done.words) == (True, f"sent 10,000 spans to {backend.url}/v1/traces")
     spans = backend.spans()
     assert (len(spans), len({span.span_id for span in spans})) == (10_000, 10_000)
     numbers = {attributes(span).get("agentwatch.call") for span in spans}
@@ -62,7 +62,7 @@ def test_a_backend_that_stays_busy_is_reported(
     backend.replies = [Reply(), refusal(status, Retry_After="2"), refusal(status, Retry_After="2")]
     done = sent(many_calls(tmp_path / "many.ndjson", 1_999))
     assert not done.is_complete
-    assert done.words.startswith(f"sent 512 of 2000 spans to {backend.url}/v1/traces: {status} ")
+    assert done.words.startswith(f"sent 512 of 2,000 spans to {backend.url}/v1/traces: {status} ")
     assert len(backend.requests) == 2
 
 
@@ -127,7 +127,7 @@ def test_a_refused_batch_does_not_stop_the_others(backend: Collector, tmp_path: 
     backend.replies = [Reply(), refusal(400, body, Content_Type="application/x-protobuf")]
     done = sent(many_calls(tmp_path / "many.ndjson", 1_999))
     assert done.words == (
-        f"sent 1488 of 2000 spans to {backend.url}/v1/traces: 400 Bad Request (invalid span)"
+        f"sent 1,488 of 2,000 spans to {backend.url}/v1/traces: 400 Bad Request (invalid span)"
     )
     assert not done.is_complete
     assert len(backend.requests) == 4
@@ -148,7 +148,7 @@ def test_what_is_left_after_a_refusal_is_counted(backend: Collector, tmp_path: P
     """If a half is refused for good, the other half and the other batches count as lost too."""
     backend.replies = [refusal(413), *[refusal(401)] * 30]
     done = sent(many_calls(tmp_path / "many.ndjson", 1_999))
-    assert done.words == f"sent 0 of 2000 spans to {backend.url}/v1/traces: 401 Unauthorized"
+    assert done.words == f"sent 0 of 2,000 spans to {backend.url}/v1/traces: 401 Unauthorized"
     assert len(backend.requests) == 2
 
 

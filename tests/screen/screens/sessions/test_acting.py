@@ -129,7 +129,7 @@ async def test_an_agent_that_fails_is_told(tmp_path: Path, work: Path) -> None:
     async with at_home([ended(claude_session(str(work)))], config=ALLOWED) as stage:
         await typed(stage)
         await stage.press("enter")
-        await stage.shows("the agent ended with exit 3")
+        await stage.shows("exit 3 · result says ✓")
 
 
 @pytest.mark.system

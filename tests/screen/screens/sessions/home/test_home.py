@@ -202,7 +202,7 @@ async def test_an_empty_machine_shows_how_to_begin() -> None:
                 assert line.startswith(" enter Open  ")
                 assert line.endswith("? Help  q Quit")
                 if width >= 100:
-                    assert "/ Find  f Filter  s Sort  r Ring  w Why  t Terminal" in line
+                    assert "/ Find  f Filter  s Sort  r Ring  w Why  a All" in line
 
 
 async def test_an_empty_machine_offers_the_demo() -> None:
