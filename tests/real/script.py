@@ -177,6 +177,8 @@ def can_play(tools: Tools) -> bool:
 def played(call: Call, tools: Tools, folder: str, url: str) -> Played:
     """Return a call as the agent's tool takes it, or else a command that has the same outcome."""
     name = next((name for name in _TOOLS[call.kind] if name in tools), None)
+    if name is None and not can_play(tools):  # it tries what it may not
+        return Played(call.kind, {"path": call.path, "content": call.content})
     if name is None:
         commands = {
             "read": f"cat {call.path}",

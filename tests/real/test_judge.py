@@ -173,12 +173,14 @@ def test_a_scenario_ends_with_an_answer() -> None:
 
 
 def test_an_agent_without_commands_gets_no_calls(tmp_path: Path) -> None:
-    """What it has no tool for would be played by a command."""
+    """What it has no tool for would be played by a command. A forbidden write is tried all the same."""
     with scripted_model(tmp_path) as model:
         asked = [(True, "Please do RUN-full now", False)]
         tools: dict[str, Any] = {"read_file": {}, "web_fetch": {}}
         assert model.answer(asked, tools, {}).calls == []
         assert model.answer(asked, {**tools, "run_shell_command": {}}, {}).calls
+        [(_, tried)] = model.answer([(True, "Please do RUN-write now", False)], {"read": {}}, {}).calls
+        assert tried.tool == "write"
 
 
 def test_the_reason_of_a_failed_installation_is_named() -> None:
