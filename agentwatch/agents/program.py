@@ -142,6 +142,8 @@ class Knowledge(NamedTuple):
     """The arguments of its process with which no call waits for permission."""
     interrupt: str = ""
     """What SIGINT does to a run for one prompt, as a sentence; empty if it was not seen."""
+    retries_after_ms: int | None = None
+    """The delay of its first retry, which doubles with each, if no line says that the user has stopped it."""
     converses: bool = False
     """Whether its stream is a conversation. The stream of another agent answers one prompt, as a rule."""
 

@@ -332,7 +332,8 @@ def _proof(basis: Basis, facts: Facts, status: SessionStatus, now_ms: int) -> Pr
         case Basis.SILENCE:
             silent_ms = now_ms - facts.skew_ms - (digest.seen_ms or now_ms)
             words = f"Nothing was written for {running_clock(silent_ms)}."
-            return in_lines(f"{words} Up to {running_clock(tolerated_ms(digest))} is usual here.")
+            usual_ms = tolerated_ms(digest, knowledge_of(facts.found.agent))
+            return in_lines(f"{words} Up to {running_clock(usual_ms)} is usual here.")
         case Basis.LIMIT:
             until_ms, words = status.until_ms, "A usage limit has refused the last request."
             ends = f"resets at {coming(until_ms, now_ms)}" if until_ms else "does not say until when"

@@ -77,6 +77,9 @@ _AFTER_MS = 2_000
 """A file that is older than a process by this time was not written by it."""
 LEAST_QUIET_MS = 60_000
 _TIMES_THE_USUAL = 3
+_RETRIED_MS = 5_000
+"""The tolerated silence after a retry was due, if the usual one is not known."""
+_MOST_DOUBLED = 16
 _PATIENCE_MS = 600_000
 """The tolerated silence while the conversation is compacted or a retry is due, as in an open session."""
 
@@ -158,9 +161,15 @@ def may_run(process: Process, call: OpenCall) -> bool:
     return is_busy or has_child_since(process, call.started_ms) is not False
 
 
-def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None, now_ms: int) -> bool:
+def is_silent(
+    digest: Digest,
+    calls: Sequence[OpenCall],
+    process: Process | None,
+    now_ms: int,
+    known: Knowledge = _OTHER,
+) -> bool:
     """Whether nothing has happened for longer than is usual, and no call and no child explains it."""
-    if digest.seen_ms is None or now_ms - digest.seen_ms <= tolerated_ms(digest):
+    if digest.seen_ms is None or now_ms - digest.seen_ms <= tolerated_ms(digest, known):
         return False
     if not calls:
         return not has_child_since(process, digest.seen_ms)
@@ -169,11 +178,15 @@ def is_silent(digest: Digest, calls: Sequence[OpenCall], process: Process | None
     )
 
 
-def tolerated_ms(digest: Digest) -> int:
-    """The longest silence that is usual in a session."""
+def tolerated_ms(digest: Digest, known: Knowledge) -> int:
+    """The longest silence that is usual in a session. A retry that may have been stopped is due in time."""
+    usual_ms = _TIMES_THE_USUAL * (digest.usual_pause_ms or 0)
+    if digest.retry and known.retries_after_ms is not None:
+        delay_ms = known.retries_after_ms << min(max(digest.course.nth_retry - 1, 0), _MOST_DOUBLED)
+        return min(delay_ms + max(_RETRIED_MS, usual_ms), _PATIENCE_MS)
     if digest.is_compacting or digest.retry:
         return _PATIENCE_MS
-    return max(LEAST_QUIET_MS, _TIMES_THE_USUAL * (digest.usual_pause_ms or 0))
+    return max(LEAST_QUIET_MS, usual_ms)
 
 
 # The activity in one line. All of it is foreign text.
@@ -539,7 +552,7 @@ def _live(
             now, since_ms = inferred_words(waiting), waiting.started_ms
             by = (Basis.CALL, Basis.NO_CHILD)
             return SessionStatus(State.ASKS, Ground.INFERRED, since_ms, now, since_ms, by=by)
-    if not has_subagent and is_silent(digest, calls, process, now_ms):
+    if not has_subagent and is_silent(digest, calls, process, now_ms, known):
         now = silence_words(digest, now_ms)
         by = (Basis.SILENCE, *((Basis.CALL, Basis.NO_CHILD) if calls else (Basis.TURN,)))
         quiet = SessionStatus(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)

@@ -48,7 +48,7 @@ PROGRAM = Program(
         one_prompt=frozenset({"-p", "--print", "json"}),
         several_prompts=frozenset({"rpc"}),
     ),
-    knowledge=Knowledge(NO_CALLS),
+    knowledge=Knowledge(NO_CALLS, retries_after_ms=2_000),
     id_in=id_in_stem,
     resume=Resume(
         ("pi", "--mode", "json", "--session", "{id}", "-p", "--", "{text}"),

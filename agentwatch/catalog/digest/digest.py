@@ -178,6 +178,8 @@ class Course:
     """The turns of the run, with those of a copied history."""
     has_line_times: bool = False
     """Whether lines have times of their own. A line without one does not count as activity then."""
+    nth_retry: int = 0
+    """The number of the newest retry, counted from 1; 0 if it is not known."""
     tests_key: int | None = None
     """The hash of the command that ran the newest tests."""
     pauses: Pauses = field(default_factory=Pauses)
@@ -612,6 +614,7 @@ def _notice(digest: Digest, event: Notice, _at_ms: int | None) -> None:
 
 def _retry(digest: Digest, event: Retry, _at_ms: int | None) -> None:
     digest.retry = retry_words(event, line(event.message))
+    digest.course.nth_retry = event.attempt or 0
 
 
 def _compaction(digest: Digest, event: Compaction, _at_ms: int | None) -> None:

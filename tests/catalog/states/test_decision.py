@@ -25,7 +25,7 @@ from agentwatch.catalog.states import (
     visible_calls,
     waiting_call,
 )
-from agentwatch.session.events import Outcome, ToolKind
+from agentwatch.session.events import Outcome, Retry, ToolKind
 from tests.builders.on_disk import qwen_chat as qwen
 from tests.catalog.states.cases import (
     MINUTE_MS,
@@ -489,6 +489,24 @@ def test_a_long_silence_has_a_reason() -> None:
     assert not is_silent(digest, (), process(child_ago_ms=MINUTE_MS), NOW_MS)
     assert is_silent(digest, (), process(child_ago_ms=9 * MINUTE_MS), NOW_MS)
     assert is_silent(digest, (), None, NOW_MS)
+
+
+def test_a_retry_of_pi_that_is_late_is_quiet() -> None:
+    """Pi waits for 2, 4 and 8 s, and writes nothing when the user stops it: five seconds after a retry was
+    due, or three times the usual pause, nobody knows whether it works."""
+    for nth, usual_ms, late_ms in ((1, None, 7_000), (2, None, 9_000), (3, None, 13_000), (2, 9_000, 31_000)):
+        for ago_ms, state in ((late_ms, State.WORKING), (late_ms + 1, State.QUIET)):
+            with case((nth, ago_ms)):
+                digest = working(seen_ago_ms=ago_ms)
+                digest.apply([Retry("busy", nth)])
+                digest.seen_ms, digest.usual_pause_ms = NOW_MS - ago_ms, usual_ms
+                known = judged(digest, agent="pi", runs=process("pi"))
+                assert (known.state, known.ground) == (state, Ground.INFERRED)
+                assert judged(digest, runs=process()).state is State.WORKING
+    # The delay is bounded, whatever the number of the retry is.
+    digest = working(seen_ago_ms=10 * MINUTE_MS + 1)
+    digest.apply([Retry("busy", 1 << 60)])
+    assert judged(digest, agent="pi", runs=process("pi")).state is State.QUIET
 
 
 # Which calls may wait for permission, by agent and mode.
