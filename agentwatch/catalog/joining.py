@@ -227,8 +227,13 @@ class _Joins:
             written = self._written[found.key] = self._written_ms(found)
             if written <= self._over.get(found.key, _EVER):
                 written -= _BEFORE_ALL
-            if written >= first:
-                candidates[found.agent].add(_cwd(found, cwds), written, found.key)
+            if written < first:
+                continue
+            folder = _cwd(found, cwds)
+            if folder is None and not found.size:
+                self.found[found.key] = _UNKNOWN  # Qwen Code creates its file seconds before the first line
+            else:
+                candidates[found.agent].add(folder, written, found.key)
         for some in candidates.values():
             some.sort()
         groups: defaultdict[tuple[str, str | None], list[tuple[Process, int]]] = defaultdict(list)

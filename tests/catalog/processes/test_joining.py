@@ -222,6 +222,21 @@ def test_several_processes_of_a_folder_have_as_many_of_its_newest_sessions() -> 
     assert set(results(founds, many).values()) == {(LIVE, 0)}
 
 
+def test_a_file_without_a_line_leaves_the_other_sessions_as_they_are() -> None:
+    """Qwen Code creates the file of a session seconds before its first line. Until then nobody knows whose it
+    is, and the session that waits in another process is still that one's."""
+    waits, second = session("qwen", "waits"), process(2, "qwen", began_ms=BEGAN + 20_000, has_terminal=True)
+    new = session("qwen", "new", None, after_ms=40_000)._replace(size=0)
+    processes = [process(1, "qwen"), second]
+    assert results([waits, new], processes) == {"waits": (LIVE, 1), "new": (UNKNOWN, None)}
+    assert results([waits, new], processes[:1]) == {"waits": (LIVE, 1), "new": (UNKNOWN, None)}
+    assert results([new]) == {"new": (DEAD, None)}
+    # The row of the process without a session stays until then.
+    joins = session_joins([waits, new], {each.pid: each for each in processes}, {}, {})
+    rows = processes_without_session({2: second}, {}, joins, {waits.key: "/repo", new.key: ""})
+    assert [each.pid for each in rows.values()] == [2]
+
+
 def test_a_session_whose_process_has_ended_is_that_of_no_other() -> None:
     """Another process of the folder, which ran meanwhile, has not written it, unless it does so later."""
     founds = [session("pi", "a", after_ms=5000)]
