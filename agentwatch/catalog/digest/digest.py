@@ -180,6 +180,8 @@ class Course:
     """Whether lines have times of their own. A line without one does not count as activity then."""
     nth_retry: int = 0
     """The number of the newest retry, counted from 1; 0 if it is not known."""
+    ends_in_title: bool = False
+    """Whether the last line has no time, and only describes the session."""
     tests_key: int | None = None
     """The hash of the command that ran the newest tests."""
     pauses: Pauses = field(default_factory=Pauses)
@@ -264,9 +266,9 @@ class Digest:
         """Apply the events of a line; `at_ms`, its arrival, counts if the lines have no own times."""
         if events and type(events[0]) is LineTime:
             at_ms = events[0].at_ms
-            self.course.has_line_times = True
+            self.course.has_line_times, self.course.ends_in_title = True, False
         elif self.course.has_line_times:
-            at_ms = None
+            at_ms, self.course.ends_in_title = None, len(events) == 1 and type(events[0]) is RunInfo
         elif at_ms is None:
             at_ms = agent_ms(events)
         was_with_model = self._is_with_model

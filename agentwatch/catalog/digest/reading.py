@@ -473,7 +473,8 @@ class Tail:
         """Apply what follows from the time without a new line; return whether that is anything."""
         if self.digest is None or self._decoder is None or self._held == []:
             return False
-        silent_ms = now_ms - self._changed_ms
+        seen_ms = self.digest.seen_ms if self.digest.course.ends_in_title else None
+        silent_ms = now_ms - (self._changed_ms if seen_ms is None else min(seen_ms, self._changed_ms))
         if silent_ms < _SILENT_MS:
             return False
         return self.settle() if self._ends_well(self._decoder) or silent_ms >= _FINAL_MS else False

@@ -59,6 +59,10 @@ def test_a_title_does_not_open_a_turn_that_silence_has_ended(path: Path) -> None
     assert (tail.digest.turn, tail.digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
     assert tail.digest.title == "A title"
     assert not tail.awaits_silence
+    new, digest = tail_of(path, "gemini")  # a new list reads the title with the answer
+    assert digest.outcome is None
+    assert new.pass_time(claude.AT_MS + 5000)
+    assert digest.turn is Turn.ENDED
     append(path, jsonl(gemini("More", "3")))
     assert tail.update()
     assert (tail.digest.turn, tail.digest.last_text) == (Turn.OPEN, "More")
