@@ -280,8 +280,8 @@ async def test_a_row_fits_its_pane(recording: Saver) -> None:
 
 @pytest.mark.system
 async def test_no_word_is_cut() -> None:
-    """`1 failed` and `rejected` are whole at any width; counts of lines and matches are whole or absent. With 40
-    columns the number of the call leaves room for the exit code only.
+    """`1 failed` and `rejected` are whole at any width; counts of lines and matches are whole or absent. With
+    40 columns the number of the call leaves room for the exit code only.
     """
     async with opened(bundled("demo"), (160, 40)) as stage:
         await stage.press("2")
