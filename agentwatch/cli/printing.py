@@ -203,7 +203,7 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
 
 
 def _wait(wakeup: Wakeup | None) -> None:
-    """Wait until a recording that nobody has to poll has grown, at most until the next look at its agent."""
+    """Wait until a recording that nobody has to poll has grown, at most until its agent is polled next."""
     if wakeup is None:
         time.sleep(POLL_SECONDS)
         return
