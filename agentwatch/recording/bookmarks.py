@@ -128,7 +128,7 @@ class Bookmarks:
 
     def __init__(self, path: Path | None, is_moment: Callable[[int], bool]) -> None:
         """`path` is None if nothing is written beside the recording: they stay in memory. Bookmarks at an
-        offset that is no moment, as `is_moment` says, belong to another recording, or to bytes that are still
+        offset that is not a moment, as `is_moment` says, belong to another recording, or to bytes still
         missing; they are kept, but not shown."""
         self._path = path
         self._is_moment = is_moment

@@ -266,7 +266,8 @@ async def test_a_server_keeps_no_file_open(tmp_path: Path) -> None:
 def children() -> list[int]:
     """Return the processes of servers that this one has started."""
     own = os.getpid()
-    return [int(pid) for pid in Path(f"/proc/{own}/task/{own}/children").read_text().split()]
+    found = Path(f"/proc/{own}/task/{own}/children").read_text().split()
+    return [int(pid) for pid in found if b"mcp" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")]
 
 
 def test_the_server_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def kill_at(cut: int, home: Path, report: Path) -> None:
         terminal.wait_for("◌ unfinished")
         terminal.press("i", "─ Session · ")
         terminal.press("5", "whether the recording is whole")
-        terminal.wait_for(f"byte {start}, {cut - start} bytes: not JSON")
+        terminal.wait_for(f"byte {start:,}, {cut - start:,} bytes: not JSON")
         assert "1 malformed" in terminal.screen_text()
         terminal.wait_gone("─ Session · ", "\x1b")
         terminal.leave("q", KILLED)

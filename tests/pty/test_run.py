@@ -37,8 +37,8 @@ def test_a_failing_agent(home: Path) -> None:
 def test_a_nonzero_exit_after_success(home: Path) -> None:
     """An agent whose result says success but whose exit code is not 0 does not count as a success."""
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
-        terminal.wait_for("✓ succeeded 8.7 s")
-        terminal.wait_for("\n exit 3 ")
+        terminal.wait_for("✗ exit 3 · result says ✓ 8.7 s")
+        terminal.wait_for("\n stderr: boom ")
         terminal.press("4", "│ boom")
         terminal.leave("q", 3)
     assert described(home)["exit_code"] == 3

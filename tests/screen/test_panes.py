@@ -168,10 +168,10 @@ async def test_c_shows_times_of_day_in_the_transcript(recording: Saver) -> None:
     async with opened(path) as stage:
         without = lines_of(stage.pane("transcript"))
         await stage.press("c")
-        await stage.shows("09:00:00   ✓ Ran terminal command echo 0", "transcript")
+        await stage.shows("09:00:00   ✓ #1 Ran terminal command echo 0", "transcript")
         assert "         " + without[-1] in lines_of(stage.pane("transcript"))
     async with opened(path) as stage:
-        await stage.shows("09:00:00   ✓ Ran terminal command echo 0", "transcript")
+        await stage.shows("09:00:00   ✓ #1 Ran terminal command echo 0", "transcript")
         await stage.press("c")
         await stage.until(lambda: lines_of(stage.pane("transcript")) == without, "no times")
 

@@ -10,6 +10,7 @@ import pytest
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
+from agentwatch.session.agent_process import exit_words, is_contradiction
 from agentwatch.session.call import Place, bounded, bounded_id, bounded_members
 from agentwatch.session.events import (
     Channel,
@@ -47,6 +48,25 @@ from tests.builders.lines import (
     user,
 )
 from tests.conftest import case
+
+
+def test_an_exit_code_is_stronger_than_the_result() -> None:
+    """The outcome is the worse of exit code and result; an unknown exit code changes nothing."""
+    cases = (
+        (None, Outcome.SUCCEEDED, "succeeded"),
+        (0, Outcome.SUCCEEDED, "succeeded"),
+        (3, Outcome.FAILED, "exit 3 · result says ✓"),
+        (137, Outcome.FAILED, "exit 137 (SIGKILL) · result says ✓"),
+    )
+    for exit_code, outcome, words in cases:
+        with case(exit_code):
+            read = session(init(), delta("x"), result("x"))
+            read.exit_code = exit_code
+            assert (read.outcome, read.outcome_words) == (outcome, words)
+            assert read.result_outcome is Outcome.SUCCEEDED
+            assert is_contradiction(words) is bool(exit_code)
+    assert (exit_words(0), exit_words(None)) == ("", "")
+    assert Session().outcome_words in ("", "unfinished", "running")
 
 
 @pytest.mark.costs

@@ -87,6 +87,7 @@ def truth(story: Story) -> Json:
     compared = {True: "text = result", False: "text ≠ result", None: absent}[matches]
     same = [ours == theirs for ours, theirs in zip(text, result or "", strict=False)]
     common = [*same, False].index(False)
+    outcome = "unfinished" if finish is None else "failed" if finish.is_error else "succeeded"
     return {
         "version": 1,
         "format": "cursor",
@@ -95,7 +96,9 @@ def truth(story: Story) -> Json:
         "cwd": CWD,
         "permission_mode": "default",
         "api_key_source": "login",
-        "outcome": "unfinished" if finish is None else "failed" if finish.is_error else "succeeded",
+        "outcome": outcome,
+        "exit_code": None,
+        "result_outcome": outcome,
         "prompt": last.prompt,
         "text": "".join(map(text_of, story.runs)),
         "result": result,

@@ -52,7 +52,7 @@ class ContinueDialog(ModalScreen[Plan | None]):
 
     def __init__(self, session: Continued, name: SafeText, *, is_queued: bool) -> None:
         super().__init__()
-        self._session, self._name, self._is_queued = session, name, is_queued
+        self._session, self._title, self._is_queued = session, name, is_queued
         self._plan: Plan | None = None
         """None while the prompt is typed."""
         self._modes = [""] if is_queued else [mode.name for mode in modes_of(session)] or [""]
@@ -70,7 +70,7 @@ class ContinueDialog(ModalScreen[Plan | None]):
             Content(safe_line(f"in {session.folder}" if holder is None else f"queued for {holder.words}"))
         )
         with self._box:
-            yield Static(Content(f"Continue {self._name}"))
+            yield Static(Content(f"Continue {self._title}"))
             yield self._where
             yield self._input
             yield self._words
