@@ -122,7 +122,7 @@ def _saved_stem(recording: Path, files: dict[str, os.stat_result]) -> SavedStem:
 
 def delete_session(recording: Path, uid: int | None = None) -> int:
     """Delete all files of a session, and return their size: the recording first, so that no session is left
-    without its times or bookmarks. What somebody else has deleted meanwhile is no error; what is not a
+    without its times or bookmarks. What somebody else has deleted meanwhile is not an error; what is not a
     regular file of `uid`, None for the own user, is left. Raise `OSError` if it is still being recorded, was
     not saved by agentwatch, belongs to another user, or cannot be deleted."""
     files = session_files(recording)

@@ -51,7 +51,7 @@ def plain_markdown(line: str) -> str:
     line = line[:_MOST_MARKUP].replace("\0", " ")
     if _FENCE.match(line) or not any(map(str.isalnum, line)):
         return ""
-    codes = [found[2].strip() for found in _CODE.finditer(line)]  # whose signs are no markup
+    codes = [found[2].strip() for found in _CODE.finditer(line)]  # whose signs are not markup
     line = _CODE.sub("\0", _LEAD.sub("", line, count=1))
     for markup in (_BOLD, _ITALIC, _UNDERLINED, _LINK):
         line = markup.sub(r"\2", line)
