@@ -33,7 +33,7 @@ def main() -> None:
     given = parser.parse_args()
     deltas, presses, sizes = (60_000, 4, 1) if given.smoke else (given.deltas, given.presses, given.sizes)
     path, facts = session(given.folder, "calls", deltas=deltas)
-    joined = rb"%d calls" % facts["calls"]
+    joined = f"{facts['calls']:,} calls".encode()
     head("keys", "pressed", "p50", "p95", "longest")
     loaded = f"{facts['calls']:,} calls, {facts['deltas']:,} deltas"
     with Terminal((*AGENTWATCH, str(path)), size=(_COLUMNS[1], _ROWS)) as terminal:
@@ -76,7 +76,7 @@ def _press_loaded(loaded: str, terminal: Terminal, presses: int) -> None:
 
 
 def _resize(path: Path, facts: dict[str, int], sizes: int) -> None:
-    joined = rb"%d calls" % facts["calls"]
+    joined = f"{facts['calls']:,} calls".encode()
     took = []
     with Terminal((*AGENTWATCH, str(path)), size=(_COLUMNS[1], _ROWS), keep=True) as terminal:
         terminal.wait_for(joined, seconds=_JOINED_SECONDS)

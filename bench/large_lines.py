@@ -37,7 +37,9 @@ def main() -> None:
     presses = 2 if given.smoke else _PRESSES
     head("line", "on the screen after", "keys meanwhile", "p50", "p95", "longest", "before: longest")
     with tempfile.TemporaryDirectory() as folder:
-        _measure("a call that read", Path(folder, "call"), _call(call), rb"%d calls" % (_CALLS + 1), presses)
+        _measure(
+            "a call that read", Path(folder, "call"), _call(call), f"{_CALLS + 1:,} calls".encode(), presses
+        )
         _measure("a result of", Path(folder, "result"), _result(result), rb"succeeded", presses)
         _measure(
             "a result, not said before, of", Path(folder, "unsaid"), _result(unsaid), rb"succeeded", presses
@@ -51,7 +53,7 @@ def _measure(name: str, folder: Path, large: bytes, shown: bytes, presses: int) 
     with watched_pipe(folder) as (terminal, pipe):
         for text, _ in lines_of(_DELTAS, is_finished=False):
             pipe.write(text.encode())
-        terminal.wait_for(rb"%d calls" % _CALLS)
+        terminal.wait_for(f"{_CALLS:,} calls".encode())
         terminal.press(b"2")
         terminal.read_for(_OPENING_SECONDS)
         terminal.press(b"\r")  # consecutive reads are folded into one row, which this opens

@@ -103,7 +103,7 @@ def _print(home: Path) -> Listing:
 
 def _choose(home: Path) -> Listing:
     with Terminal((*AGENTWATCH,), home=home) as terminal:
-        terminal.wait_for(rb"No session of the last 7 days")
+        terminal.wait_for(rb"OLDER THAN 7 DAYS")
         terminal.press(b"a")
         terminal.expect(NEWEST, OLDEST)
         until = time.monotonic() + 60

@@ -42,6 +42,6 @@ def open_session(path: Path, calls: int, *, seconds: float = 300.0) -> Opening:
     """Open a generated session with `calls` calls, and wait until all of it is loaded."""
     newest = (MODEL.encode(), LAST_CALL.encode(), LAST_WORDS.encode())
     with Terminal((*AGENTWATCH, str(path))) as terminal:
-        came = terminal.moments(*newest, rb"%d calls?\b" % calls, seconds=seconds)
+        came = terminal.moments(*newest, rb"%s calls?\b" % f"{calls:,}".encode(), seconds=seconds)
         *screen, joined = (at - terminal.started for at in came)
         return Opening(max(screen), joined, terminal.cpu_seconds(), terminal.peak_bytes())

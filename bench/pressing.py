@@ -10,7 +10,7 @@ from random import Random
 from measure import MILLISECONDS, percentile
 from terminal import Terminal
 
-_RAW_CALL = re.compile("byte (\\d+) ·".encode())
+_RAW_CALL = re.compile("byte ([0-9,]+) ·".encode())
 _OVERLAP_BYTES = 64
 _BEGIN_SECONDS = 0.3
 _LEAST_PAUSE = 0.05
