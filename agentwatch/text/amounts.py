@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 _MOST_MARKUP = 500
-_FENCE = re.compile(r"\s*+(?:```|~~~)")
+_FENCES = ("```", "~~~")
 _LEAD = re.compile(r"[\s>|]*+(?:#{1,6}+\s|[-*+]\s)?+\s*+")
-_CODE = re.compile(r"(`++)(.+?)(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`++)(.+?)(?<!`)\1(?!`)")
 _BOLD = re.compile(r"(\*\*|~~)(?!\s)([^*~]++)\1")
 _ITALIC = re.compile(r"(?<![\w*])(\*)(?![\s*])([^*]++)\*(?![\w*])")
 _UNDERLINED = re.compile(r"(?<!\w)(__?)(?![\s_])([^_\s]*+\s[^_]*+)\1(?!\w)")  # `__init__` is a name
@@ -49,7 +49,7 @@ def plain_markdown(line: str) -> str:
         'Done: a_b is in the docs'
     """
     line = line[:_MOST_MARKUP].replace("\0", " ")
-    if _FENCE.match(line) or not any(map(str.isalnum, line)):
+    if line.lstrip().startswith(_FENCES) or not any(map(str.isalnum, line)):
         return ""
     codes = [found[2].strip() for found in _CODE.finditer(line)]  # whose signs are not markup
     line = _CODE.sub("\0", _LEAD.sub("", line, count=1))
