@@ -396,7 +396,7 @@ def _session(agent: Driver) -> Iterator[Phase]:
     time.sleep(5)
     now = agent.say(prompt("turn"))
     yield Phase("before the first prompt", begins, now, _TURN | {"starting"})
-    agent.until(lambda: len(model.steps("turn")) > played, 20, "the first answer")
+    agent.until(lambda: len(model.steps("turn")) > played, 60, "the first answer")
     begins = now
     if how.asks is not None:
         now = agent.waits(how.asks, "the question")

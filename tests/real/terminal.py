@@ -176,7 +176,7 @@ class Driver:
         return time.time()
 
     def waits(self, pattern: str, what: str) -> float:
-        return self.until(lambda: self.shows(pattern), 40, what)
+        return self.until(lambda: self.shows(pattern), 60, what)
 
     def keys(self, *keys: str) -> float:
         self.tmux.keys(self.window, *keys)
