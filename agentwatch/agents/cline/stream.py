@@ -205,7 +205,7 @@ def line_blocks(fields: Fields, _call_id: str) -> Iterator[Block]:
 
 # The session files.
 
-_INPUT = re.compile(r"<user_input[^>]{0,100}>(.*)</user_input>", re.DOTALL)
+_INPUT = re.compile(r"<user_input[^>]{0,100}>")
 _TEXTS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.REASONING)}
 _SILENT_PARTS = frozenset(("image", "redacted_thinking", "file"))
 _MOST_MESSAGES = 1 << 14
@@ -251,8 +251,8 @@ class ClineSessionDecoder:
             key, channel = _TEXTS.get(kind, ("", Channel.ANSWER))
             words = text(part, key)
             if is_users and words:
-                found = _INPUT.search(words)
-                yield Prompt(found[1] if found else words)
+                found, end = _INPUT.search(words), words.rfind("</user_input>")
+                yield Prompt(words[found.end() : end] if found and end >= found.end() else words)
             elif words and not is_error:
                 yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
             elif kind == "tool_use":
