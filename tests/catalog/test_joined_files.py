@@ -193,7 +193,7 @@ def test_a_process_with_another_home_has_no_row(watched: List, monkeypatch: pyte
 @pytest.mark.slow
 def test_a_title_does_not_wake_a_session(watched: List) -> None:
     """Gemini adds a title to the session before when another begins."""
-    chats = watched.home / ".gemini/tmp/work/chats"
+    chats = watched.home / ".gemini/tmp/old/chats"
     chats.mkdir(parents=True)
     (chats.parent / ".project_root").write_text(str(watched.work))
     began_ms = now_ms() - HOUR_MS
