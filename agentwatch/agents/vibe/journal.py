@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentwatch.agents.description_files import json_object
-from agentwatch.agents.fields import items, mapping
+from agentwatch.agents.fields import items, mapping, text
 from agentwatch.agents.vibe.agent import RECORD
 from agentwatch.recording.store import open_own, within
 from agentwatch.sources.stores.lines import Tail, as_line, parsed
@@ -27,7 +27,7 @@ class Journal:
         self._path = path
         self._number = -1
         """The number of the journal that is read; -1 before the first."""
-        self._generation: object = None
+        self._generation: str | None = None
         """The checkpoint that was read last."""
         self._tail: Tail | None = None
 
@@ -38,7 +38,7 @@ class Journal:
         names = (each.stem for each in (self._path / "journal").glob("*.jsonl"))
         numbers = sorted(int(name) for name in names if name.isdecimal())
         if self._number not in numbers:
-            generation = json_object(str(self._path / "CURRENT")).get("generation")
+            generation = text(json_object(str(self._path / "CURRENT")), "generation")
             if self._number < 0 or generation != self._generation:
                 self.close()
                 self._generation = generation
@@ -63,10 +63,10 @@ class Journal:
             return []
         return [line for line in self._tail.lines() if any(each in line for each in _SHOWN)]
 
-    def _checkpoint(self, name: object) -> tuple[int, list[bytes]]:
+    def _checkpoint(self, name: str | None) -> tuple[int, list[bytes]]:
         """Return the number of the journal after the last checkpoint, and the lines that stand for that."""
         lines = [_line("set_facts", facts=json_object(str(self._path / "meta.json")))]
-        folder = within(self._path / "generations", name) if isinstance(name, str) else None
+        folder = within(self._path / "generations", name) if name else None
         if folder is None:
             return 0, lines
         manifest = json_object(str(folder / "manifest.json"))
@@ -74,10 +74,10 @@ class Journal:
             lines += [_line("append_entry", entry=each) for each in self._entries(chunk)]
         state = json_object(str(folder / "projection-state.json"), _MOST_BYTES).get("snapshot")
         first = mapping(manifest.get("recovery_journal_segment")).get("first_sequence")
-        return first if type(first) is int else 0, [*lines, _line("set_envelope", state=state)]
+        return max(first, 0) if type(first) is int else 0, [*lines, _line("set_envelope", state=state)]
 
     def _entries(self, chunk: object) -> list[Any]:
-        path = within(self._path / "chunks", f"{chunk}.json")
+        path = within(self._path / "chunks", f"{chunk}.json") if isinstance(chunk, str) else None
         if path is None:
             return []
         with suppress(FileNotFoundError):

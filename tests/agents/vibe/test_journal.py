@@ -89,3 +89,24 @@ def test_damaged_descriptions_leave_the_journal(tmp_path: Path) -> None:
     store = Journal(path)
     assert ops(store.new_lines()[:1]) == ["set_facts"]
     store.close()
+
+
+def test_a_checkpoint_of_another_form_is_read_once(tmp_path: Path) -> None:
+    """A journal before the first is none, nor is a name that is nested too deeply to be compared."""
+    path = folder(tmp_path, FULL)
+    manifest, current = path / "generations/0000000000000108/manifest.json", path / "CURRENT"
+    for each in (path / "journal").iterdir():
+        each.unlink()
+    nested = "[" * 990 + "]" * 990
+    for file, content in (
+        (manifest, '{"recovery_journal_segment": {"first_sequence": -1}}'),
+        (manifest, f'{{"projection_state": {{"chunks": [{nested}]}}}}'),
+        (current, f'{{"generation": {nested}}}'),
+    ):
+        with case(content[:40]):
+            current.write_text('{"generation": "0000000000000108"}')
+            file.write_text(content)
+            store = Journal(path)
+            assert ops(store.new_lines()[:1]) == ["set_facts"]
+            assert store.new_lines() == []
+            store.close()
