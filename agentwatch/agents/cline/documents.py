@@ -7,13 +7,14 @@ from pathlib import Path
 
 import orjson
 
+from agentwatch.agents.cline.program import MESSAGES
 from agentwatch.agents.fields import SUBAGENT, mapping, number
 from agentwatch.agents.gemini.json_chat import GeminiJson
 from agentwatch.agents.subagents import MOST_SUBAGENTS
 from agentwatch.sources.stores.lines import parsed
 
-MESSAGES = ".messages.json"
 _SILENT = ("updated_at", "system_prompt", "version")
+_EMPTY = b"{}\n"
 
 
 class Documents:
@@ -39,7 +40,7 @@ class Documents:
             store = self._below.setdefault(name, GeminiJson(path, _SILENT))
             begin = orjson.dumps({SUBAGENT: name})[:-1] + b","
             with suppress(OSError):
-                lines += [begin + line[1:] for line in store.new_lines()]
+                lines += [begin + line[1:] for line in store.new_lines() if len(line) > len(_EMPTY)]
         return sorted(lines, key=_time)
 
     def close(self) -> None:

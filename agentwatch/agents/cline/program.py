@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 # The files: data/sessions/ID/ID.messages.json, described by ID.json; a subagent is agent_….messages.json
 # beside it. The facts of the description are in the database data/db/sessions.db too.
 
-_MESSAGES = ".messages.json"
+MESSAGES = ".messages.json"
 
 
 def sessions() -> Kind:
-    session = Kind("cline", owns(_MESSAGES), _session, cools_after_s=HOUR_S, is_polled=True)
+    session = Kind("cline", owns(MESSAGES), _session, cools_after_s=HOUR_S, is_polled=True)
     return Kind("cline", below=any_folder(session))
 
 
 def _session(spot: Spot) -> list[SessionEntry]:
-    session_id, folder = spot.name.removesuffix(_MESSAGES), spot.folder
+    session_id, folder = spot.name.removesuffix(MESSAGES), spot.folder
     if session_id != folder.name:
         return one_file(spot, session_id, parent=folder.name, reach=Reach.STORE)
     facts = json_object(os.path.join(folder.path, f"{session_id}.json"))
@@ -43,7 +43,7 @@ def _session(spot: Spot) -> list[SessionEntry]:
 
 
 def _open(path: Path, head: bytes) -> Store | None:
-    if not path.name.endswith(_MESSAGES) or not head:
+    if not path.name.endswith(MESSAGES) or not head:
         return None
     from agentwatch.agents.cline.documents import Documents
 

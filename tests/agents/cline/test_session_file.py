@@ -153,9 +153,13 @@ def test_a_subagent_is_read_with_its_session(tmp_path: Path) -> None:
         times = [line["ts"] for line in lines if "ts" in line]
         assert times == sorted(times)
         assert [type(each) for each in found].count(TurnEnded) == 1
-    # A document that is not complete is left out until it is.
-    next(folder.glob("agent_*")).write_text("{")
-    assert not [line for line in Documents(path).new_lines() if b"joinedSubagent" in line]
+    # A document that says nothing has no line, and one that is not complete is left out until it is.
+    nested = "[" * 990 + "]" * 990
+    for content in ('{"messages": []}', f'{{"messages": [], "id": {nested}}}', "{"):
+        with case(content[:20]):
+            next(folder.glob("agent_*")).write_text(content)
+            read = Documents(path).new_lines()
+            assert not [line for line in read if b"joinedSubagent" in line]
 
 
 def test_the_detail_of_a_call() -> None:
