@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentwatch.agents.changes import argument_blocks
-from agentwatch.agents.fields import NO_FIELDS, Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
 from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, result_blocks
 from agentwatch.agents.tool import (
     NEW_FILE,
@@ -37,6 +37,7 @@ from agentwatch.session.events import (
     RunStarted,
     Text,
     TextEnded,
+    Tokens,
     ToolKind,
     TurnEnded,
     Unknown,
@@ -191,7 +192,7 @@ class JournalDecoder(VibeDecoder):
         super().__init__()
         self._ended: str | None = None
         """The last turn that has ended."""
-        self._usage: Fields = NO_FIELDS
+        self._tokens: Tokens | None = None
         self._asked: dict[str, str] = {}
         """The subject of each open question, by its id."""
 
@@ -223,9 +224,9 @@ class JournalDecoder(VibeDecoder):
         session, turn = mapping(state.get("session")), mapping(state.get("latestTurn"))
         yield from self.begin(text(session, "id"))
         usage = mapping(session.get("tokenUsage"))
-        if usage and usage != self._usage:
-            self._usage = usage
-            tokens = tokens_in(usage, "inputTokens", "cachedInputTokens", "outputTokens")
+        tokens = tokens_in(usage, "inputTokens", "cachedInputTokens", "outputTokens")
+        if usage and tokens != self._tokens:
+            self._tokens = tokens
             used = number(mapping(session.get("contextUsage")), "inputTokens")
             yield Usage(tokens._replace(context_used=used), UsageScope.RUN, number(session, "updatedAt"))
         turn_id, outcome = text(turn, "id"), _ENDS.get(text(turn, "status") or "")

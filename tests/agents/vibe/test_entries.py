@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import orjson
+
 from agentwatch.agents import LineRole
 from agentwatch.agents.vibe.agent import AGENT, JOURNAL, RECORD
 from agentwatch.agents.vibe.entries import JournalDecoder, VibeDecoder, entry_blocks, record_blocks
@@ -194,6 +196,11 @@ def test_the_state_of_a_session_is_read() -> None:
     [counted] = [each for each in found if isinstance(each, Usage)]
     assert (counted.tokens.input, counted.tokens.context_used) == (30, 20)
     assert found[-1] == TurnEnded(Outcome.FAILED, "400", duration_ms=4)
+    # Sums that are nested too deeply to be compared do not end the session.
+    for _ in range(2):
+        nested = orjson.loads("[" * 990 + "]" * 990)
+        session = {"tokenUsage": {**usage, "other": nested}}
+        assert decoder.decode(change("set_envelope", state={"session": session})) == []
     for turn, ended in (
         ({"status": "in_progress"}, []),
         ({"id": "u", "status": "interrupted"}, [TurnEnded(Outcome.CANCELLED)]),
