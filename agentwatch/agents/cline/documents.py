@@ -37,7 +37,7 @@ class Documents:
             return lines
         for path in sorted(self._folder.glob(f"agent_*{MESSAGES}"))[:MOST_SUBAGENTS]:
             name = path.name.removesuffix(MESSAGES)
-            store = self._below.setdefault(name, GeminiJson(path, _SILENT))
+            store = self._below.setdefault(name, GeminiJson(path, _SILENT, is_named=False))
             begin = orjson.dumps({SUBAGENT: name})[:-1] + b","
             with suppress(OSError):
                 lines += [begin + line[1:] for line in store.new_lines() if len(line) > len(_EMPTY)]

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from agentwatch.recording.store import open_regular
+from agentwatch.recording.store import open_own, open_regular
 from agentwatch.sources.stores.lines import as_line, parsed
 
 _MOST_BYTES = 256 << 20
@@ -35,9 +35,12 @@ def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
 class GeminiJson:
     """Read again when its size or its time has changed. Creating it reads nothing."""
 
-    def __init__(self, path: Path, silent: tuple[str, ...] = ("lastUpdated",)) -> None:
-        """Take the path, and the members of the document that report nothing."""
-        self._path = path
+    def __init__(
+        self, path: Path, silent: tuple[str, ...] = ("lastUpdated",), *, is_named: bool = True
+    ) -> None:
+        """`silent` are the members of the document that report nothing. `is_named`: the user has named the
+        path, which may be a link."""
+        self._path, self._is_named = path, is_named
         self._silent = ("messages", *silent)
         self._version: tuple[int, int, int] | None = None
         self._facts: dict[str, Any] | None = None
@@ -46,7 +49,7 @@ class GeminiJson:
     def new_lines(self) -> list[bytes]:
         """Return a line for each message that is new, changed or removed. Raise `OSError` if the document
         cannot be read, or is being written."""
-        fd = open_regular(self._path, follow_links=True)  # the user has named it
+        fd = open_regular(self._path, follow_links=True) if self._is_named else open_own(self._path)
         try:
             status = os.fstat(fd)
             version = (status.st_ino, status.st_size, status.st_mtime_ns)

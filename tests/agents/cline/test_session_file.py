@@ -160,6 +160,11 @@ def test_a_subagent_is_read_with_its_session(tmp_path: Path) -> None:
             next(folder.glob("agent_*")).write_text(content)
             read = Documents(path).new_lines()
             assert not [line for line in read if b"joinedSubagent" in line]
+    # A link is left out.
+    subagent = next(folder.glob("agent_*"))
+    subagent.unlink()
+    subagent.symlink_to(next(source.glob("agent_*")).absolute())
+    assert not [line for line in Documents(path).new_lines() if b"joinedSubagent" in line]
 
 
 def test_the_detail_of_a_call() -> None:
