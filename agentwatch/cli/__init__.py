@@ -8,8 +8,8 @@ CUT_BYTE_CODE = "a compiled module of Python is incomplete (full disk?); delete 
 
 
 def cut_byte_code(error: BaseException) -> str:
-    """Return the folder of the byte code whose end is missing; empty if an error has another cause. Python
-    3.11 leaves such a file on a full disk and under a limit of file sizes, and does not compile the source
+    """Return the folder of the byte code that is cut short; empty if an error has another cause. Python 3.11
+    leaves such a file on a full disk and under a limit of file sizes, and does not compile the source
     again."""
     trace, path = error.__traceback__, ""
     while trace is not None:

@@ -45,13 +45,14 @@ class Address(NamedTuple):
     moment: MomentSpec | None = None
     """The moment, or the end of a call; None for the whole session."""
     words: str = ""
-    """As the user has typed it."""
+    """The address as the user has typed it."""
     elsewhere: str = ""
     """The address of a session of another machine, of which the recording is a copy; empty for others."""
 
     @property
     def name(self) -> str:
-        """As of a file: the name of a copy says nothing to the user."""
+        """The name of the recording. For a copy it is made from the session's id: the name of the copy's file
+        says nothing to the user."""
         return f"{self.elsewhere.rpartition('/')[2]}.ndjson" if self.elsewhere else self.path.name
 
     @property
@@ -61,11 +62,11 @@ class Address(NamedTuple):
 
 
 def parse_address(words: str) -> Address:
-    """Return what the user has typed: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or instead of
-    FILE the id of a session of any agent, the stem of its recording, or at least the first 6 characters of
-    either. A file with the literal name wins, also with `#` or `@`; otherwise the last of these after a file
-    or an id splits the words. A path at which nothing is is reported when it is opened. `nats://HOST/SESSION`
-    is fetched as it is now."""
+    """Return the address that the user has typed: `FILE`, `-`, `FILE#12`, `FILE@14:03:07`, `FILE@+95s`, or
+    instead of FILE the id of a session of any agent, the stem of its recording, or at least the first 6
+    characters of either. A file with the literal name wins, even if the name contains `#` or `@`; otherwise
+    the words are split at the last of these signs that follows a file or an id. A path that does not exist is
+    reported when it is opened. `nats://HOST/SESSION` is fetched in its present state."""
     if (named := named_file(words)) is not None:
         file, part = named
         return Address(Path(file), None if part is None else _moment(words, part), words)
@@ -92,7 +93,8 @@ def parse_address(words: str) -> Address:
 
 
 def _path_of_file(name: str) -> Path:
-    """A name without a folder and a suffix is an id, and raises a Fault."""
+    """Return the path. A name without a folder and a suffix that is not a file is read as an id, and raises a
+    `Fault`."""
     path = Path(name)
     if os.sep in name or path.suffix or os.path.lexists(name):
         return path
@@ -107,8 +109,8 @@ def _path_of_file(name: str) -> Path:
 
 
 def named_file(words: str) -> tuple[str, str | None] | None:
-    """The file that an address names, which may be `-`, and the words for a moment of it; nothing is read.
-    None if there is no such file."""
+    """Return the file that an address names, which may be `-`, and the words for a moment of it; None if
+    there is no such file. Nothing is read."""
     if words == str(STDIN) or os.path.exists(words):
         return words, None
     if is_elsewhere(words):
@@ -120,13 +122,13 @@ def named_file(words: str) -> tuple[str, str | None] | None:
 
 
 def is_elsewhere(words: str) -> bool:
-    """Whether words are an address on another machine: of an engine, a host, or a session there."""
+    """Whether words are an address on another machine: an engine, a host, or a session there."""
     return words.startswith((ENGINE, SSH))
 
 
 def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
-    """The address of a session of another machine, whose name contains neither `#` nor `@`, and the moment
-    behind it. A user's name before the host may be followed by `@`."""
+    """Split the address of a session of another machine from the moment behind it. The session's name
+    contains neither `#` nor `@`; a user's name before the host may be followed by `@`."""
     scheme, _, rest = words.partition("://")
     place, slash, session = rest.partition("/")
     at = min((at for sign in "#@" if (at := session.find(sign)) >= 0), default=None)
@@ -137,8 +139,8 @@ def session_and_moment(words: str) -> tuple[str, MomentSpec | None]:
 
 
 def _fetched(words: str) -> Path:
-    """The local copy of a session with all bytes that exist now. If some are missing, a line on stderr says
-    so, and the exit code is not 0. `words` have no moment."""
+    """Return the local copy of a session with all bytes that exist now. If some are missing, a line on stderr
+    says so, and the exit code is not 0. `words` name no moment."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.cli.default_command import note_incomplete
     from agentwatch.remote.copying import open_copy
@@ -197,7 +199,7 @@ def open_reader(path: Path, follow: bool | None = False) -> LineReader:
 
 
 def source_at(path: Path, follow: bool | None = False, log_fd: int | None = None) -> FileSource | StoreSource:
-    """The source of the path of an address; `follow` as in `open_reader`."""
+    """Return the source of the path of an address; `follow` as in `open_reader`."""
     from agentwatch.agents.opening import saved_source, stdin_growth, stream_source
 
     if path != STDIN:
@@ -206,13 +208,13 @@ def source_at(path: Path, follow: bool | None = False, log_fd: int | None = None
 
 
 def is_once(path: Path) -> bool:
-    """Whether the path is stdin or a pipe: it has no name, and nothing is beside it."""
+    """Whether the path is stdin or a pipe: it can be read only once, has no name, and no files beside it."""
     return path == STDIN or path.is_fifo()
 
 
 def check_part(path: Path, asked: Asked, agent: Agent | None, name: str = "") -> None:
-    """Check that a recording has the part that is to be shown; a large one, a store and a pipe are not read
-    for it. `agent` is None to detect it. `name` is what the user calls the recording."""
+    """Check that a recording has the part that is to be shown. A large recording, a store and a pipe are not
+    read for this check. `agent` is None to detect the agent. `name` is what the user calls the recording."""
     if asked.begin is None and asked.until is None:
         return
     from agentwatch.agents.opening import store_for
@@ -261,7 +263,7 @@ def _moment(words: str, rest: str) -> MomentSpec:
 
 def is_source(words: str) -> bool:
     """Whether words name a machine or an engine: `.`, `nats://HOST`, `ssh://HOST`. A file with the literal
-    name wins, and what has words behind the host's `/` is a session."""
+    name wins. An address with words behind the host's `/` is a session."""
     if words == HERE:
         return True
     scheme = next((scheme for scheme in (ENGINE, SSH) if words.startswith(scheme)), None)
@@ -278,9 +280,9 @@ def check_sources(words: Sequence[str]) -> None:
 
 
 def machine_list(words: Sequence[str], machines: Machines, environ: Mapping[str, str], home: Path) -> Several:
-    """Return the sessions of machines as one list; nothing is connected yet. A name of an engine in the
-    settings is one of `words` too; what is named twice is listed once. Without the extra of engines, a line
-    says so."""
+    """Return the sessions of machines as one list; nothing is connected yet. `words` may also be names of
+    engines in the settings; a machine that is named twice is listed once. Without the extra for engines, a
+    line says so."""
     from agentwatch.catalog.catalog import Machine
     from agentwatch.recording.store import sessions_folder
     from agentwatch.remote.lists import Several
@@ -307,7 +309,7 @@ def machine_list(words: Sequence[str], machines: Machines, environ: Mapping[str,
 
 
 def log_in(words: Iterable[str]) -> None:
-    """Let ssh ask on the terminal, before there is a screen. Without a terminal nothing is connected."""
+    """Let ssh ask on the terminal, before the screen is drawn. Without a terminal nothing is connected."""
     hosts = [each.rstrip("/") for each in words if each.startswith(SSH)]
     if hosts and os.isatty(0) and os.isatty(2):
         from agentwatch.remote.ssh.shared_connection import connect

@@ -63,7 +63,8 @@ def watch(addresses: tuple[str, ...], **given: Any) -> int:
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """The options of a command that watches a session, which do not exclude each other."""
+    """Return the options of a command that watches a session; raise `UsageError` if they exclude each
+    other."""
     from agentwatch.cli.options import Options
 
     options = Options(**given)
@@ -112,7 +113,7 @@ def main() -> None:
 
 
 def _misuse(error: click.UsageError) -> str:
-    """What is wrong with the arguments, in one line, and whose help has the right ones."""
+    """Return what is wrong with the arguments, in one line, and the command whose help has the right ones."""
     words = ("agentwatch",) if error.ctx is None else error.ctx.command_path.split(" ")
     command = " ".join(word for word in words if word != watch.name)
     return f"{' '.join(error.format_message().split())} (see {command} --help)"

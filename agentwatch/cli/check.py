@@ -39,7 +39,7 @@ BROKEN = 1
 _NO_RULES = "no rules: give --rules FILE, --forbid, --require or --limit (--init writes a file of rules)"
 _STEP_SECONDS = 0.2
 _POLL_SECONDS = 1.0
-"""How often a file without a mark of its end is tested for still being written."""
+"""The interval at which a file without an end mark is tested for still being written."""
 _QUIET_SECONDS = 600
 """A file without a result that has not changed for this time is complete; commands may take minutes."""
 _OPEN = (None, Outcome.RUNNING, Outcome.UNFINISHED)
@@ -158,8 +158,8 @@ def check(addresses: tuple[str, ...], **given: Any) -> int:
 def _rules_of(
     files: Sequence[Path], forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]
 ) -> list[Rule]:
-    """The rules of the command line. A `require` or `limit` of an option replaces the same one of a file.
-    Raise `Fault` if there is no rule, or a rule cannot be read."""
+    """Return the rules of the command line. A `require` or `limit` of an option replaces the same one of a
+    file. Raise `Fault` if there is no rule, or a rule cannot be read."""
     from agentwatch.rules.check.kinds import by_options, merged, read_rules
     from agentwatch.rules.language.errors import RuleError
 
@@ -254,9 +254,9 @@ def _print(checked: Sequence[Checked], output_format: str, code: int, *, explain
 class _Opened(NamedTuple):
     source: FileSource | StoreSource
     is_live: bool = False
-    """Whether it is still written, and is read up to its present end."""
+    """Whether the recording is still being written, and is read up to its present end."""
     is_written: Callable[[Session], bool] | None = None
-    """None if something marks the end."""
+    """Returns whether the recording is still being written; None if it has an end mark."""
 
 
 @contextmanager
@@ -322,7 +322,7 @@ def _open(address: Address, *, waits: bool) -> _Opened:
 
 
 def _is_unfinished(path: Path, session: Session) -> bool:
-    """Whether a session without a result may continue, such as one that a shell writes to a file."""
+    """Whether a session without a result may continue, such as a session that a shell writes to a file."""
     return session.outcome in _OPEN and _has_changed(path)
 
 
@@ -350,7 +350,7 @@ def _read(feed: Feed, found: _Opened, progress: Callable[[int, int], None]) -> N
 
 
 def _faults(source: FileSource | StoreSource) -> str:
-    """Why a recording was not read to its end; empty if it was read completely."""
+    """Return why a recording was not read to its end; empty if it was read completely."""
     if source.ended_by is not None:
         return f"it was {source.ended_by} while it was read"
     return "; ".join(source.new_faults())
@@ -358,7 +358,7 @@ def _faults(source: FileSource | StoreSource) -> str:
 
 def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
     """Print how often each rule would have fired in the newest 1,000 sessions that began since a time. The
-    exit code is 1 if one would have fired, 2 if a rule that is not a warning had nothing to check."""
+    exit code is 1 if a rule would have fired, 2 if a rule that is not a warning had nothing to check."""
     from agentwatch.rules.check.kinds import Severity
     from agentwatch.rules.check.reports import Trial, trial_json, trial_lines
 
@@ -392,7 +392,8 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
 
 
 def _changed_since(since_ms: int) -> list[SessionEntry]:
-    """Recordings of agentwatch first, then the newest."""
+    """Return the sessions that changed since a time: first the recordings of agentwatch, each group from the
+    newest."""
     from agentwatch.agents.session_entry import Reach
     from agentwatch.cli.sessions import every_session
 
@@ -408,7 +409,7 @@ def _changed_ms(found: SessionEntry) -> int:
 def _judge_session(
     found: SessionEntry, rules: Sequence[Rule], since_ms: int, seen: set[str]
 ) -> Checked | None:
-    """None if the session began earlier, or was already judged as a recording of agentwatch."""
+    """Judge one session; None if it began earlier, or was already judged as a recording of agentwatch."""
     from agentwatch.agents.opening import saved_source
     from agentwatch.feed.feed import Feed
     from agentwatch.recording.acts import SessionActs

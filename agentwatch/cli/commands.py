@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 _SHOWN_COLUMNS = 80
 _FIRST_SECONDS = 1.0
-"""How long printing waits. By then it is known if a remote copy begins again, as bytes were dropped."""
+"""How long printing waits at first. By then it is known whether a remote copy, of which bytes were dropped,
+begins again."""
 _STOPPED_SECONDS = 2.0
 """How long publishing the end of a stopped agent may take: CI services kill a cancelled job soon."""
 _WAIT_SECONDS, _MOST_WAITS = 0.01, 100
@@ -96,9 +97,9 @@ def watch_address(words: str, options: Options) -> int:
 
 
 def watch_elsewhere(words: str, moment: MomentSpec | None, options: Options) -> int:
-    """Watch a session until it ends, or until the user quits, at the newest moment if it is None. The exit
-    code is 74 if a printed session misses bytes for good. Raise `Fault` if it cannot be read, it has no such
-    moment, or an option does not apply to it."""
+    """Watch a session until it ends, or until the user quits, from a moment on; None is the newest moment.
+    The exit code is 74 if a printed session misses bytes for good. Raise `Fault` if the session cannot be
+    read or does not have the moment, or if an option does not apply to it."""
     from agentwatch.cli.address import log_in
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.copying import open_copy, source_of
@@ -132,9 +133,9 @@ def _check_printed(words: str, moment: MomentSpec | None, options: Options) -> N
 
 
 def watch_file(path: Path, options: Options) -> int:
-    """Watch a recording, or a pipe like stdin. One that is still being written is followed until its writer
-    ends, with `--follow` for ever. One that is truncated or replaced is watched from its start. A session in
-    a store is followed on the screen, and printed once."""
+    """Watch a recording, or a pipe like stdin. A recording that is still being written is followed until its
+    writer ends, or with `--follow` for ever. A recording that is truncated or replaced is watched from its
+    start. A session in a store is followed on the screen, and printed once."""
     try:
         is_once = is_stream(path)
         if is_once and options.moment is not None:
@@ -176,8 +177,8 @@ def watch_agent(
     publication: Publication | None = None,
     started: Callable[[AgentSource], object] | None = None,
 ) -> int:
-    """Start an agent and watch it; SIGINT and SIGTERM stop it too, and its exit code is returned if it
-    failed. `publication` is None if the session is not published. `started` is called once it runs."""
+    """Start an agent and watch it. SIGINT and SIGTERM stop the agent too; its exit code is returned if it
+    failed. `publication` is None if the session is not published. `started` is called once the agent runs."""
     from agentwatch.cli import ship as publishing
 
     options = _with_rules(options, is_started=True)
@@ -217,8 +218,8 @@ def watch_agent(
 
 
 def replay_file(path: Path, options: Options, name: str = "", *, is_bundled: bool = False) -> int:
-    """Replay a recording with its original timing. `name` is what the user calls it. Nothing is written
-    beside one that `is_bundled`: its bookmarks stay in memory."""
+    """Replay a recording with its original timing. `name` is what the user calls it. If it `is_bundled`,
+    nothing is written beside it: its bookmarks stay in memory."""
     from agentwatch.feed.playhead import Replay
 
     options = _with_settings(options)
@@ -249,7 +250,7 @@ def _watch_pipe(source_fd: int, options: Options, name: str) -> int:
 
 
 def _with_settings(options: Options) -> Options:
-    """Read the settings of a screen, before a file is created."""
+    """Read the settings of a screen before any file is created."""
     if options.prints():
         return options
     from agentwatch.cli.config_file import read_config
@@ -322,10 +323,10 @@ def _watch_machines(words: Sequence[str], options: Options) -> int:
 
 @contextmanager
 def _raising_on(*numbers: signal.Signals) -> Iterator[None]:
-    """Raise an exception when a signal arrives, or when the import that it interrupts is over:
-    KeyboardInterrupt for SIGINT, which stays ignored under nohup, or else `Signalled`. An exception within an
-    import also fails in each thread that waits for the module: the action log's ended with a traceback when
-    an agent was stopped in its first milliseconds."""
+    """Raise an exception when a signal arrives, or after the import that it interrupts: KeyboardInterrupt for
+    SIGINT, which stays ignored under nohup, and `Signalled` for other signals. An exception within an import
+    would also fail in each thread that waits for the module: the action log ended with a traceback when an
+    agent was stopped in its first milliseconds."""
     waited = 0
 
     def end(received: int, frame: FrameType | None) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agentwatch.output.compare.comparison import Side
 
 _REDACTED = ("markdown", "html")
-"""Those made to be given away."""
+"""The formats that are made for other people, and are redacted."""
 
 
 FORMATS = ("text", "json", "markdown", "html")
@@ -33,7 +33,7 @@ _WITH = "--with"
 
 
 class _CompareCommand(HelpfulCommand):
-    """Its option `--with` takes all addresses up to the next option."""
+    """A command whose option `--with` takes all addresses up to the next option."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         return super().parse_args(ctx, repeated(args))
@@ -134,7 +134,7 @@ class _Opened(NamedTuple):
     a: list[Side]
     b: list[Side]
     addresses: list[str]
-    """In the same order; empty for what can be read only once."""
+    """The addresses of the sides in the same order; empty for an input that can be read only once."""
     masked: list[str]
 
 

@@ -29,8 +29,8 @@ _SECTIONS: Mapping[str, Mapping[str, type] | None] = {
     "engines": None,
     "on": None,
 }
-"""The keys of each section and the types of their values. Those of `[keys]` are ids of bindings, those of
-`[engines]` the user's names of engines, each of which is a table. `[[on]]` is a list of tables."""
+"""The keys of each section and the types of their values. The keys of `[keys]` are ids of bindings, and those
+of `[engines]` are the user's names of engines, each of which is a table. `[[on]]` is a list of tables."""
 _EXPECTED = {bool: "true or false", list: "a list of strings in quotes", str: "a string in quotes"}
 _OF_ENGINES: Mapping[str, type] = {
     "address": str,
@@ -134,8 +134,8 @@ def _sections_of(environ: Mapping[str, str]) -> tuple[Path, dict[str, dict[str, 
 
 
 def _read(path: Path, *, is_named: bool) -> bytes:
-    """The file must be regular: a FIFO could wait for ever, a device be read without end.
-    `AGENTWATCH_CONFIG=/dev/null` means no settings."""
+    """Return the text of the settings. The file must be regular: a FIFO could block for ever, and a device
+    has no end. `AGENTWATCH_CONFIG=/dev/null` means no settings."""
     if is_named and os.fspath(path) == os.devnull:
         return b""
     with open(open_regular(path, follow_links=True), "rb") as file:
@@ -219,8 +219,8 @@ def _fault(path: Path, what: str) -> Fault:
 
 
 def machines_of(given: Mapping[str, Any], engines: Mapping[str, Any], folder: Path) -> Machines:
-    """The names and types in `given`, the section `[machines]`, are checked already. Relative paths begin at
-    `folder`, that of the settings."""
+    """Return the settings of the section `[machines]`, which is `given`; its names and types are checked
+    already. Relative paths begin at `folder`, the folder of the settings."""
     from agentwatch.remote.address import is_engine
 
     known = {name: _engine(name, section, folder) for name, section in engines.items()}
@@ -302,13 +302,13 @@ def _file(section: Mapping[str, Any], key: str, folder: Path) -> Path | None:
 
 
 def rules_of(given: object) -> tuple[OnSetting, ...]:
-    """The rules of `[[on]]`, which watch every session."""
+    """Return the rules of `[[on]]`, which watch every session."""
     tables = _tables("on", "[[on]]", given)
     return tuple(rule for where, table in tables for rule in _rules(where, table))
 
 
 def _tables(name: str, header: str, given: object) -> list[tuple[str, dict[str, object]]]:
-    """The tables of a list, each with the words that say where it is."""
+    """Yield the tables of a list, each with the words that say where it is."""
     tables = given if isinstance(given, list) else [None]
     if not all(isinstance(table, dict) for table in tables):
         raise InvalidSetting(f"{name} must be a list of tables, each of which begins with {header}")
@@ -318,7 +318,7 @@ def _tables(name: str, header: str, given: object) -> list[tuple[str, dict[str, 
 
 
 def session_rules_of(given: object) -> tuple[SessionRule, ...]:
-    """The rules of `[[sessions.on]]`: the changes of state that run a command."""
+    """Return the rules of `[[sessions.on]]`: the changes of state that run a command."""
     from agentwatch.rules.alarms.events import EVENTS
     from agentwatch.rules.alarms.tripwire import Action
 
@@ -335,7 +335,7 @@ def session_rules_of(given: object) -> tuple[SessionRule, ...]:
 
 
 def _rules(where: str, table: dict[str, object]) -> list[OnSetting]:
-    """The rule of a table, or the rules of the set that it names."""
+    """Return the rule of a table, or the rules of the set that it names."""
     from agentwatch.rules.alarms.tripwire import Action, tripwire
     from agentwatch.rules.check.kinds import Forbid, read_rules, starter_path
     from agentwatch.rules.language.errors import RuleError
@@ -380,8 +380,8 @@ def _settings(
 
 
 def _command(where: str, given: object) -> tuple[str, ...]:
-    """A program with its arguments; `~` at its beginning is the home folder. A relative path would depend on
-    the folder in which agentwatch runs, which may be anybody's."""
+    """Return a program with its arguments; `~` at its beginning is the home folder. A relative path is an
+    error: it would depend on the folder in which agentwatch runs, which may belong to anybody."""
     words = given if isinstance(given, list) else []
     if not words or not all(isinstance(word, str) and "\0" not in word for word in words) or not words[0]:
         raise InvalidSetting(f"{where}: command must be a list of strings in quotes: {_COMMAND}")

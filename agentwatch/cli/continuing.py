@@ -62,7 +62,7 @@ _SHOWN = 200
 _MOST_SAID = 1 << 16
 _MOST_LINE = 1 << 20
 _OF_THE_MODEL = (Kind.ANSWER, Kind.REASONING, Kind.CALL)
-"""What a stream has only after the agent took the prompt."""
+"""The kinds of entries that a stream has only after the agent took the prompt."""
 
 
 @click.command("continue", cls=HelpfulCommand)
@@ -135,8 +135,8 @@ def continue_(
 
 
 def _check_named(words: str, path: Path, session: Continued) -> None:
-    """Raise a Fault if an id leads to another session than the one that has it: a file with that name in the
-    working directory has precedence, which an agent may have written, and a recording may continue with
+    """Raise a Fault if an id leads to another session than the one with this id. A file with that name in the
+    working directory, which an agent may have written, has precedence, and a recording may continue with
     another session."""
     if os.sep in words:
         return
@@ -154,8 +154,8 @@ def _check_named(words: str, path: Path, session: Continued) -> None:
 
 
 def _alone(stack: ExitStack) -> None:
-    """Keep other commands from starting an agent until the stack is closed: the second one of two that
-    continue the same session then finds the agent of the first."""
+    """Keep other commands from starting an agent until the stack is closed. Of two commands that continue the
+    same session, the second one then finds the agent of the first."""
     folder, until = state_folder() / "acts", time.monotonic() + _ALONE_SECONDS
     try:
         private_folder(folder)
@@ -175,7 +175,7 @@ def _alone(stack: ExitStack) -> None:
 
 
 def _print_command(plan: Plan, folder: str) -> int:
-    """As a shell reads it; on a terminal, without anything that acts on it."""
+    """Print the command as a shell reads it. On a terminal it contains nothing that acts on the terminal."""
     if folder:
         say(plan.permissions)
         say(f"in {safe_line(folder)}:")
@@ -228,26 +228,27 @@ def _run(
 
 
 def _write(record: ActRecord, receipt: str, **changed: str) -> None:
-    """A file that cannot be written is reported, and changes nothing."""
+    """Record a change of the act. A file that cannot be written is reported, and the run continues."""
     for fault in record.write(receipt, **changed):
         say(f"cannot record the act in {fault.filename}: {(fault.strerror or '').lower()}")
 
 
 class _Run:
-    """Follows a run in a thread: it records when the agent has taken the prompt, and interrupts a run whose
-    mode is wider than the one that was asked for. The first modes count that its stream and the session that
-    it continues say: the session may say what was asked for before the settings have changed it."""
+    """Follows a run in a thread. It records when the agent has taken the prompt, and interrupts a run with a
+    wider mode than the user asked for. Only the first modes in the stream and in the continued session count:
+    after a change of the settings, later lines of the session may still name the old mode."""
 
     def __init__(self, plan: Plan, session: Continued, record: ActRecord) -> None:
         """Note where the session ends before the run. Raise `OSError` if it cannot be read."""
         self._plan, self._record = plan, record
         self.problem = ""
-        """That the run was interrupted, and why."""
+        """Why the run was interrupted; empty if it was not."""
         self.is_taken = self._is_said = False
         mode = plan.mode
         self._compares = mode is not None and mode.decides and plan.resume.mode_in is not None
         self._unsaid: list[list[int]] = []
-        """The files that have said no mode yet: the descriptor, and the offset of the line that is next."""
+        """The files that have not named a mode yet: for each the descriptor, and the offset of the next
+        line."""
         self._fds: list[int] = []
         if self._compares and session.path != NO_FILE and os.path.isfile(session.path):  # no database
             fd = open_own(session.path)
@@ -256,7 +257,7 @@ class _Run:
 
     @property
     def is_unsaid(self) -> bool:
-        """Whether the mode was to be compared, and no line says it."""
+        """Whether the mode was to be compared, and no line has named it."""
         return self._compares and not self._is_said
 
     def begin(self, source: AgentSource) -> None:
@@ -300,7 +301,8 @@ class _Run:
             self._interrupt(source, why)
 
     def _wider(self) -> str:
-        """The mode of the run, a foreign text, if it may be wider than the one that was asked for."""
+        """Return the mode of the run, a foreign text, if it may be wider than the one that the user asked
+        for; else empty."""
         mode_in, modes, asked = self._plan.resume.mode_in, self._plan.resume.modes, self._plan.mode
         if mode_in is None or asked is None:
             return ""
@@ -351,8 +353,8 @@ def _queue(plan: Plan, session: Continued, record: ActRecord) -> int:
 
 
 def _ran(command: Sequence[str]) -> tuple[int | None, str, str]:
-    """Run a command of the vendor; return its exit code, None if it took too long, its stdout and its stderr.
-    Both go to files: a server that the command starts would keep a pipe open."""
+    """Run a command of the vendor; return its exit code (None if it took too long), its stdout and its
+    stderr. Both are written to files: a server that the command starts would keep a pipe open."""
     with open(nameless_file(), "rb") as printed, open(nameless_file(), "rb") as errors:
         ran = subprocess.Popen(
             command,

@@ -43,8 +43,8 @@ SUBCOMMANDS = {
     "stats": ("stats", "stats", "Print statistics over all sessions on this machine."),
     "status": ("subcommands", "status", "Print one line of counts for tmux and shell prompts."),
 }
-"""The commands that are imported when they are asked for: module, name, and line in `--help`, which takes
-half as long if it imports none of them. A hidden command has no line."""
+"""The commands that are imported only when they run: the module, the name, and the line in `--help`, which
+takes half as long without these imports. A hidden command has no line."""
 
 ALIASES = {
     "clip": "export --to recording",
@@ -55,7 +55,7 @@ ALIASES = {
     "redact": "export --to recording",
     "ship": "engine ship",
 }
-"""The former names of commands, with the words that stand for them. They are removed in the next version."""
+"""The former names of commands, with the words that replace them. They are removed in the next version."""
 
 
 ARGUMENTS = {
@@ -66,7 +66,7 @@ ARGUMENTS = {
     "AGENT": "AGENT: the command of the agent, with its arguments.",
     "ENGINE": "ENGINE: nats://HOST, or the name of an engine in the settings.",
 }
-"""What the end of `--help` says about the arguments."""
+"""The text about the arguments at the end of `--help`."""
 
 
 class HelpfulCommand(click.Command):
@@ -126,7 +126,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> int:
-        """Return the exit code: not 0 after a session of which bytes are missing."""
+        """Return the exit code: it is not 0 after a session that misses bytes."""
         code: int | None = super().invoke(ctx)
         return code or (INCOMPLETE_RECORDING if ctx.meta.get(_INCOMPLETE) else 0)
 
@@ -160,7 +160,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """None is imported for it."""
+        """List the commands without importing one."""
         named = [(name, words) for name, (_, _, words) in SUBCOMMANDS.items() if words]
         width = formatter.width - 6 - max(len(name) for name, _ in named)  # as click has it
         rows = [(name, click.Command(name, help=words).get_short_help_str(width)) for name, words in named]
@@ -169,7 +169,7 @@ class DefaultCommand(HelpfulCommand, click.Group):
 
 
 def _without_alias(args: list[str], *, is_quiet: bool) -> list[str]:
-    """Replace a former name by that which a command has now, and report it."""
+    """Replace the former name of a command by its present name, and report it."""
     for count in (1, 2):
         name = " ".join(args[:count])
         if name in ALIASES:

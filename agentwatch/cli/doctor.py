@@ -1,6 +1,5 @@
-"""The command `doctor`: prints facts for a bug report. Names of engines and hosts are the user's, so engines
-are numbered in the order of the settings. Nothing is connected to; `agentwatch engine check` does that.
-"""
+"""The command `doctor`: prints facts for a bug report. Names of engines and hosts are private, so engines are
+numbered in the order of the settings. Nothing is connected; `agentwatch engine check` does that."""
 
 from __future__ import annotations
 
@@ -100,7 +99,7 @@ def _word(value: object) -> str:
 
 
 def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object]]:
-    """The facts by section and name: a text, a number or a boolean; None is unknown."""
+    """Return the facts by section and name. A fact is a text, a number or a boolean; None is unknown."""
     sections: dict[str, Callable[[], dict[str, object]]] = {
         "versions": _versions,
         "terminal": lambda: _terminal(environ),
@@ -115,7 +114,7 @@ def facts(environ: Mapping[str, str] = os.environ) -> dict[str, dict[str, object
 
 
 def _survived(name: str, section: Callable[[], dict[str, object]]) -> dict[str, object]:
-    """One that cannot be found out is a fact itself."""
+    """Return the facts of a section; if they cannot be read, return the reason as a fact."""
     try:
         with reading(name):
             return section()
@@ -162,7 +161,7 @@ def _colours(environ: Mapping[str, str]) -> str:
 
 
 def _size() -> str | None:
-    """The columns and lines of the terminal; None without one."""
+    """Return the columns and lines of the terminal; None without a terminal."""
     for fd in (2, 1, 0):
         try:
             size = os.get_terminal_size(fd)
@@ -189,7 +188,7 @@ def _folders(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
-    """Where a file or folder is, if that may be shown, its permissions and its size."""
+    """Describe a file or folder: its permissions, its size, and its path if that may be shown."""
     if environ.get(variable):
         where = f"named by {variable}"
     elif path.is_relative_to(Path.home()):
@@ -208,7 +207,7 @@ def _place(path: Path, variable: str, environ: Mapping[str, str]) -> str:
 
 
 def _agents(environ: Mapping[str, str]) -> dict[str, object]:
-    """The sessions of each agent on this machine, and the state of its hooks."""
+    """Count the sessions of each agent on this machine, and describe the state of its hooks."""
     from agentwatch.agents.registry import hooked_agents
     from agentwatch.base.clock import now_ms
     from agentwatch.catalog.catalog import Machine
@@ -226,7 +225,7 @@ def _agents(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _unreadable(problems: Iterable[OSError]) -> dict[str, object]:
-    """Their folders may have the names of projects, so only reasons are shown."""
+    """Return the reasons without the paths of folders, which may contain the names of projects."""
     files = {f"{each.filename}": each for each in problems}
     return {
         f"unreadable {number}": f"{safe_line(Path(path).name)}: {_reason(files[path])}"
@@ -253,8 +252,8 @@ def _acting(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _plugins() -> dict[str, object]:
-    """The names of the plugins, and why programs of agents failed. Packages of formats and exporters are not
-    imported. Of an exception only the class is shown: its words may contain names and paths."""
+    """Return the names of the plugins, and why programs of agents failed. Packages of formats and exporters
+    are not imported. An exception is shown only by its class: its words may contain names and paths."""
     from agentwatch.agents.plugins import GROUP as AGENTS
     from agentwatch.agents.plugins import PROGRAMS
     from agentwatch.output.export.exporters import GROUP as EXPORTERS
@@ -267,13 +266,14 @@ def _plugins() -> dict[str, object]:
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, object]:
-    """Those set that change what agentwatch does; of a switch, its value."""
+    """Return the variables that are set and change what agentwatch does; the value is shown only for a
+    switch."""
     found = {name: _SET for name in (*_OURS, *variables(), *_OTHERS) if environ.get(name)}
     return {name: environ[name] if environ[name] in ("0", "1") else words for name, words in found.items()}
 
 
 def _harmless(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> str:
-    """The value of a variable if it has the form of a harmless one."""
+    """Return the value of a variable if it has the form of a harmless one."""
     value = environ.get(name)
     if not value:
         return "not set"
@@ -281,7 +281,7 @@ def _harmless(environ: Mapping[str, str], name: str, form: re.Pattern[str]) -> s
 
 
 def _reason(error: OSError) -> str:
-    """Why something cannot be read, without its path."""
+    """Return why something cannot be read, without its path."""
     return (error.strerror or type(error).__name__).lower()
 
 
@@ -302,7 +302,7 @@ def machines(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _copies(folder: Path) -> str:
-    """How many recordings of other machines are kept, and their size."""
+    """Return how many recordings of other machines are kept, and their size."""
     try:
         sizes = [path.lstat().st_size for path in folder.glob("*.ndjson")]
     except OSError as error:

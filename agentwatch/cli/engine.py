@@ -1,6 +1,5 @@
-"""The commands `engine init`, `engine limits`, `engine check` and `engine ship`. What `init` prints on stdout
-is a whole configuration file: what was done is in its comments.
-"""
+"""The commands `engine init`, `engine limits`, `engine check` and `engine ship`. `init` prints a whole
+configuration file on stdout, with what was done in comments."""
 
 from __future__ import annotations
 
@@ -254,7 +253,7 @@ def _configuration(publishers: Sequence[str], watchers: Sequence[str]) -> Iterat
 
 
 def _variable(user: str) -> str:
-    """A variable for a password: without a value of it, the server does not start."""
+    """Return a variable for a password. The server does not start while the variable has no value."""
     return f"$PASSWORD_OF_{user.upper().replace('-', '_')}"
 
 
@@ -278,7 +277,7 @@ def check_size(max_bytes: int, chunks: Stream) -> None:
 
 
 def lines_of(chunks: Stream, cards: Stream) -> Iterator[str]:
-    """One in a line, with what happens when it is reached."""
+    """Yield a line for each limit, with what happens when it is reached."""
     size = "no limit but the account's" if chunks.max_bytes is None else byte_size(chunks.max_bytes)
     yield f"all sessions      {size}: then nothing more is stored"
     yield f"a session         {byte_size(SESSION_BYTES)}: the publisher stops there, and its card says so"
@@ -314,11 +313,11 @@ class Found(NamedTuple):
     login: Login
     server: Server
     streams: Mapping[str, Stream | None]
-    """Empty if the user may not ask for them."""
+    """The streams by name; empty if the user may not list them."""
     publishers: Mapping[str, int]
-    """The messages of each publisher, the most first; empty if unknown."""
+    """The messages of each publisher, sorted by number; empty if unknown."""
     cards: int | None
-    """As a watcher is shown them; None if they were not read."""
+    """The number of cards that a watcher is shown; None if they were not read."""
 
 
 def _found(given: Login, opened: Administrator) -> Found:
@@ -337,7 +336,7 @@ def _found(given: Login, opened: Administrator) -> Found:
 
 
 def _card_count(given: Login) -> int | None:
-    """How many sessions a watcher can list; None if the user may not watch."""
+    """Return how many sessions a watcher can list; None if the user may not watch."""
     archive = open_archive(given)
     try:
         cards = archive.cards()
@@ -391,7 +390,7 @@ def _stream_lines(stream: Stream) -> Iterator[str]:
 
 
 def _percent(stream: Stream) -> float | None:
-    """How full a stream is; None without a limit of its own."""
+    """Return how full a stream is; None if it has no limit of its own."""
     return stream.bytes * 100 / stream.max_bytes if stream.max_bytes else None
 
 
@@ -415,7 +414,8 @@ def _object(found: Found) -> dict[str, object]:
 
 
 def login(words: str, file: Path | None, ca: Path | None) -> Login:
-    """`words` are an address or a name in the settings, `ca` has the certificates of an authority."""
+    """Return a login. `words` are an address or a name in the settings; `ca` has the certificates of an
+    authority."""
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
         raise Fault(f"engine takes the address of an engine, without a session: {found.address}", USAGE)

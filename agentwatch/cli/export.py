@@ -47,7 +47,7 @@ _UNFIT = re.compile(r"[^0-9A-Za-z._-]")
 
 
 def as_filter(_ctx: click.Context, option: click.Parameter, words: str) -> str:
-    """The words must be a rule."""
+    """Check that the words of the option are a rule."""
     if words.strip():
         from agentwatch.rules.calls.fields import CALLS
         from agentwatch.rules.language.errors import RuleError
@@ -95,7 +95,7 @@ def _exporter(_ctx: click.Context, option: click.Parameter, name: str) -> Any:
 
 
 class _ExporterOption(click.Option):
-    """Its help names all formats."""
+    """An option whose help names all formats."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         *names, last = _format_names()
@@ -200,7 +200,7 @@ def _send(address: Address, wanted: Wanted, sender: Sender, choices: Choices, ag
 def open_session(
     address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress
 ) -> Exported | int:
-    """The part of a session that is exported; of a stream of no known agent, the exit code."""
+    """Return the part of a session that is exported, or an exit code for a stream of an unknown agent."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.analysis.status import unknown_agent
     from agentwatch.output.export.exported import exported
@@ -225,7 +225,7 @@ def open_session(
 
 
 def _new_file(name: str, suffix: str) -> Path:
-    """`demo.html`, then `demo-2.html`."""
+    """Return a name that is not in use: `demo.html`, then `demo-2.html`."""
     stem = _UNFIT.sub("_", name.removesuffix(".gz").rsplit(".", 1)[0] or "session")[:100]
     names = [f"{stem}{suffix}", *(f"{stem}-{number}{suffix}" for number in range(2, _MOST_COPIES))]
     return next(
@@ -269,7 +269,7 @@ class _Made(NamedTuple):
 
     fd: int
     times: Iterator[tuple[int, int]] | list[tuple[int, int]]
-    """The offset and the time at which the bytes from there on arrived."""
+    """The offsets and times of arrival: a time holds from its offset to the next one."""
     length: str
     """The number of lines or calls, in words."""
     report: tuple[str, ...]
@@ -277,7 +277,7 @@ class _Made(NamedTuple):
 
 
 def _redacted(address: Address) -> _Made:
-    """Mask secrets and personal data; the agent need not be known."""
+    """Return a recording without secrets and personal data; its agent need not be known."""
     from agentwatch.output.redact.recording import redacted
 
     progress = ShownProgress()
@@ -303,7 +303,7 @@ def _times(copy: Redacted) -> Iterator[tuple[int, int]]:
 
 
 def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bool) -> _Made | int:
-    """A part of a session as a recording; of a stream of no known agent, the exit code."""
+    """Return a part of a session as a recording, or an exit code for a stream of an unknown agent."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.output.export.clip import clip, range_of
     from agentwatch.output.export.exported import Wanted
@@ -326,7 +326,8 @@ def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bo
 
 
 def parse_range(words: str) -> tuple[Address, Range | None]:
-    """The range is None for the whole session. Raise `Fault` if the words name a single moment."""
+    """Return the address and the range; the range is None for the whole session. Raise `Fault` if the words
+    name a single moment."""
     from agentwatch.analysis.moments import CallEnd, Problem, parse
     from agentwatch.output.export.clip import Range
 

@@ -27,11 +27,11 @@ _WIDTH = 100
 _UNKNOWN = SafeText("-")
 _TITLE, _LEAST_TEXT = 60, 24
 _WIDTHS = (16, 8, 14, 24, 60)
-"""The greatest widths on a terminal: when, agent, project, title and address."""
+"""The greatest widths on a terminal of the columns when, agent, project, title and address."""
 
 
 def _completed(_ctx: click.Context, _argument: click.Parameter, incomplete: str) -> list[str]:
-    """The fields, and the values that are known without reading a session."""
+    """Complete the last word with a field, or with a value that is known without reading a session."""
     from agentwatch.catalog.find_query import FINDS
     from agentwatch.rules.language.completion import offers
 
@@ -118,8 +118,8 @@ def hit_json(hit: Hit) -> bytes:
 
 
 def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None) -> Iterator[SafeText]:
-    """Yield a line for each hit: when, agent, project, title, address and text, with its words marked. On a
-    terminal they are columns, and an id is as short as it may be."""
+    """Yield a line for each hit: when, agent, project, title, address, and the text with the searched words
+    marked. On a terminal the lines have columns and short ids."""
     from agentwatch.catalog.contents import marked_words
     from agentwatch.cli.sessions import shortest
 
@@ -148,7 +148,7 @@ def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None
 
 
 def _notes(found: Found, sessions: int, limit: int) -> Iterator[str]:
-    """What else there may be: older hits, and sessions that were not searched."""
+    """Yield what the output does not show: older hits, and sessions that were not searched."""
     from agentwatch.base.config import HERE
     from agentwatch.catalog.contents import not_searched_words
     from agentwatch.cli.config_file import read_machines

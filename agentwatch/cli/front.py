@@ -29,8 +29,8 @@ def watch(
     source: Source, options: Options, replay: Replay | None = None, held: PendingSignals | None = None
 ) -> int:
     """Show a source on the screen or print it. After an internal error, recording continues until the agent
-    ends, and the calls are printed if possible. `replay` is None to show lines as they arrive, `held` if no
-    signals were held."""
+    ends, and the calls are printed if possible. `replay` is None to show lines as they arrive; `held` is None
+    if no signals were held."""
     if held is None and not options.prints():
         from agentwatch.screen.terminal.signals import PendingSignals
 

@@ -20,7 +20,8 @@ from agentwatch.text.times import date_and_time
 
 
 class AgentName(click.Choice[str]):
-    """The name of one of some agents, which are read when a name is given, completed or listed."""
+    """The type of an argument that names one of some agents. The agents are loaded when a name is read,
+    completed or listed."""
 
     def __init__(self, names: Callable[[], Iterable[str]]) -> None:
         self._names = names
@@ -99,7 +100,7 @@ def changed(
     make: Callable[[list[Change]], list[Path]],
     *done: str,
 ) -> int:
-    """Show the changes, ask, make them, and print the copies of the files before, and `done`."""
+    """Show the changes, ask, and make them; then print the copies of the changed files, and `done`."""
     if code := print_lines([*(line for change in changes for line in change.diff()), *more]):
         return code
     if not (is_confirmed or confirmed(question)):

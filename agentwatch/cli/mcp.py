@@ -79,8 +79,9 @@ def _changed(client: McpClient, entry: Mapping[str, Any] | None, is_confirmed: b
 
 
 def _entry(client: McpClient, *, is_raw: bool) -> dict[str, Any]:
-    """The entry that starts the server by its whole path, as an editor has another PATH, with the
-    variables that move folders: agents do not give a server their whole environment."""
+    """Return the entry that starts the server. It has the whole path of the program, because an editor has
+    another PATH, and the variables that move folders, because agents do not pass their whole environment to a
+    server."""
     program = os.path.join(os.path.dirname(sys.executable), _NAME)
     start = [program] if os.access(program, os.X_OK) else [sys.executable, "-m", _NAME]
     arguments = [*start[1:], "mcp", *(["--raw"] if is_raw else [])]
@@ -90,14 +91,15 @@ def _entry(client: McpClient, *, is_raw: bool) -> dict[str, Any]:
 
 
 def _vendors_command(client: McpClient, entry: Mapping[str, Any]) -> str:
-    """Empty without one."""
+    """Return the vendor's command that adds the server; empty if the vendor has none."""
     given = (f"--env {shlex.quote(f'{name}={value}')} " for name, value in entry.get("env", {}).items())
     words = shlex.join([entry["command"], *entry["args"]])
     return client.command and f"{client.command.format(env=''.join(given))} {words}"
 
 
 def _change(client: McpClient, entry: Mapping[str, Any] | None) -> Change | None:
-    """The change that adds the entry, or removes it if it is None; None if nothing is to be changed."""
+    """Return the change that adds the entry, or removes it if `entry` is None; return None if nothing
+    changes."""
     path = mcp_file(client, os.environ, Path.home())
     try:
         before = own_bytes(path, MOST_BYTES)
@@ -113,7 +115,7 @@ def _change(client: McpClient, entry: Mapping[str, Any] | None) -> Change | None
 
 
 def _edited(text: str, key: str, entry: Mapping[str, Any] | None, *, is_toml: bool) -> str:
-    """The settings with another entry. Raise `ValueError` if they are not what is expected."""
+    """Return the settings with another entry. Raise `ValueError` if they do not have the expected form."""
     import tomllib
 
     read = tomllib.loads if is_toml else checked
@@ -143,7 +145,7 @@ def _edited(text: str, key: str, entry: Mapping[str, Any] | None, *, is_toml: bo
 
 
 def _tables(name: str, entry: Mapping[str, Any]) -> Iterator[str]:
-    """In TOML, a text or an array of texts is written as in JSON."""
+    """Yield the lines of TOML tables, in which a text or an array of texts is written as in JSON."""
     yield from ("", f"[{name}]")
     yield from (f"{key} = {json.dumps(value)}" for key, value in entry.items() if not isinstance(value, dict))
     for key, value in entry.items():

@@ -48,7 +48,8 @@ def say(message: str) -> None:
 
 
 def confirmed(question: str) -> bool:
-    """Without a terminal on both sides, the answer is no."""
+    """Ask on the terminal, and return whether the user said yes. Without a terminal on both sides, the answer
+    is no."""
     if not (os.isatty(0) and os.isatty(2)):
         return False
     os.write(2, f"{printable(f'{question} [y/N]')} ".encode())
@@ -56,9 +57,9 @@ def confirmed(question: str) -> bool:
 
 
 def internal_error(error: BaseException, files: SessionFiles | None = None) -> str:
-    """Write the traceback of an internal error beside `files`, or in a new path among the saved sessions;
-    return a message with its path. Too few file descriptors, which leave none for the traceback, and
-    incomplete byte code are not internal errors."""
+    """Write the traceback of an internal error beside `files`, or to a new path among the saved sessions;
+    return a message with its path. Incomplete byte code, and too few file descriptors, which leave none for
+    the traceback, are not internal errors and get their own messages."""
     if isinstance(error, EOFError) and (folder := cut_byte_code(error)):
         return f"{CUT_BYTE_CODE}{folder}"
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
@@ -67,7 +68,8 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
 
 
 def _arguments(error: BaseException) -> str:
-    """Those that are short numbers or text; another may hold foreign data."""
+    """Return the arguments of an exception that are short numbers or texts; others may contain foreign
+    data."""
     shown = []
     for each in error.args:
         if type(each) is str:
@@ -78,7 +80,8 @@ def _arguments(error: BaseException) -> str:
 
 
 def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
-    """Return a clause with the path. The values of variables may contain secrets, so they are left out."""
+    """Write a traceback; return a clause with its path. The values of variables may contain secrets, and are
+    left out."""
     import traceback
 
     from agentwatch.recording.store import create_file, new_session_files
@@ -93,7 +96,7 @@ def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
 
 
 def in_runner() -> bool:
-    """Whether a runner reads the output."""
+    """Whether a CI runner reads the output."""
     return any(os.environ.get(name) for name in _RUNNERS)
 
 
@@ -104,17 +107,17 @@ def without_commands(line: str) -> str:
 
 
 def json_without_commands(line: bytes) -> bytes:
-    """The same values, in which a runner finds no command."""
+    """Return JSON with the same values, in which a runner finds no command."""
     return line.replace(b"##", b"#\\u0023")
 
 
 def xml_without_commands(document: bytes) -> bytes:
-    """The same values, in which a runner finds no command."""
+    """Return XML with the same values, in which a runner finds no command."""
     return re.sub(rb"(?m)^([ \t]*)::", b"\\1&#58;:", document.replace(b"##", b"#&#35;"))
 
 
 class ShownProgress:
-    """One step after another on a line of stderr, if it is a terminal, after the first second."""
+    """Shows one step after another on a line of stderr, from the first second on, if stderr is a terminal."""
 
     def __init__(self) -> None:
         self._step = ""
@@ -133,7 +136,7 @@ class ShownProgress:
         self.show(f"{percent} %")
 
     def show(self, words: str) -> None:
-        """`words` are safe."""
+        """Show a step; `words` must be safe text."""
         now = time.monotonic()
         if not self._has_terminal or now < max(self._first, self._next):
             return

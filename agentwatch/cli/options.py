@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """An option that a command does not have keeps its default."""
+    """The options of a command that watches a session. An option that the command does not have keeps its
+    default."""
 
     printing: bool = False
     output_format: str | None = None
     format: str | None = None
-    """None to detect it."""
+    """The name of the agent's format; None to detect it."""
     brief: bool = False
     times: bool = False
     with_numbers: bool = False
@@ -36,7 +37,7 @@ class Options(NamedTuple):
     speed: float = 1.0
     max_idle: float | None = None
     moment: "MomentSpec | None" = None
-    """Where the screen opens or a replay starts; None for the newest, or for the start."""
+    """Where the screen opens or a replay starts; None for the newest moment, or for the start of a replay."""
     until: "MomentSpec | None" = None
     """Where a replay ends; None for the end of the recording."""
     loop: bool = False
@@ -46,13 +47,13 @@ class Options(NamedTuple):
     tripwires: "tuple[Tripwire, ...]" = ()
     """These rules and those of the settings, read for the session that is watched."""
     settings: "Config | None" = None
-    """None until they are read, which a command that only prints may not need."""
+    """The user's settings; None until they are read. A command that only prints may not need them."""
     problem: str = ""
     """Why the settings are not used; empty if they are."""
 
     @property
     def config(self) -> "Config":
-        """The defaults if the settings are not read."""
+        """The settings, or the defaults if the settings are not read."""
         if self.settings is not None:
             return self.settings
         from agentwatch.base.config import Config
@@ -67,17 +68,18 @@ class Options(NamedTuple):
         return Asked(self.moment, self.until, self.pause_on)
 
     def prints(self) -> bool:
-        """Implied by an output format, and without a terminal: also at stdout, unless `--tee` is given."""
+        """Whether the session is printed: with an output format, without a terminal, or if stdout is not a
+        terminal and `--tee` is not given."""
         if self.printing or self.output_format is not None or not has_terminal():
             return True
         return not os.isatty(1) and not self.tee
 
     def printed_format(self) -> str:
-        """For `--tee` without a terminal, the one that copies the bytes."""
+        """Return the format; `--tee` without a terminal uses the one that copies the bytes."""
         return self.output_format or ("stream-json" if self.tee else "text")
 
     def agent(self) -> "Agent | None":
-        """None to detect it."""
+        """Return the agent that `--format` names; None to detect it."""
         if self.format is None:
             return None
         from agentwatch.agents.registry import agent_named
@@ -85,7 +87,8 @@ class Options(NamedTuple):
         return agent_named(self.format)
 
     def keep_options(self, by_default: bool) -> KeepOptions:
-        """`by_default`: a recording and a log are kept if no option mentions them."""
+        """Return what is kept. `by_default` says whether a recording and a log are kept if no option mentions
+        them."""
         return KeepOptions(
             recording=self.record,
             record=by_default and not self.no_record,

@@ -42,13 +42,13 @@ class _Kept(NamedTuple):
 def check_output(
     output: Path | None, inputs: Iterable[str], *, is_forced: bool, has_times: bool = False
 ) -> None:
-    """Check that a command may write the file that the user has named, before it reads anything. Never
-    replaced, also through a link: an input, a file that belongs to a recording, and one that is being
-    written. The `SessionFiles` of a recording belong to it, whether they exist or not, if it is an input or
-    ends in `.ndjson` or `.jsonl`, or if its arrival times exist. A recording with no other file than its
-    arrival times may be replaced together with them. Another file that exists is replaced if the user says
-    so. A device, a pipe and stdout (`-`) can always be written. `output` is None for a name that the command
-    chooses. `has_times`: arrival times are written beside the file."""
+    """Check that a command may write the file that the user has named, before the command reads anything.
+    Three files are never replaced, also not through a link: an input, a file that belongs to a recording, and
+    a file that is being written. The `SessionFiles` of a recording belong to it, whether they exist or not,
+    if the recording is an input, ends in `.ndjson` or `.jsonl`, or has arrival times. A recording whose only
+    other file is its arrival times may be replaced together with them. Any other existing file is replaced if
+    the user says so. A device, a pipe and stdout (`-`) can always be written. `output` is None for a name
+    that the command chooses. `has_times`: arrival times are written beside the file."""
     if output is None:
         return
     kept = list(_kept(inputs))
@@ -73,7 +73,8 @@ def check_output(
 
 
 def owner_of(path: Path, recording: Path | None = None) -> Path | None:
-    """The recording, or its arrival times, to which the name of a file belongs, which may not exist."""
+    """Return the recording, or its arrival times, to which the name of a file belongs; the file may not
+    exist."""
     for at in (at for at, sign in enumerate(path.name) if sign == "." and at):
         files = SessionFiles(path.with_name(f"{path.name[:at]}.ndjson"))
         if path not in files.every[1:]:
@@ -85,7 +86,8 @@ def owner_of(path: Path, recording: Path | None = None) -> Path | None:
 
 
 def descriptor(path: Path) -> int | None:
-    """The open descriptor that `-`, /dev/stdout, /dev/fd/3 or a link to one names; None for others."""
+    """Return the open descriptor that `-`, /dev/stdout, /dev/fd/3 or a link to one names; None for other
+    paths."""
     if path == STDOUT:
         return 1
     folder = os.path.realpath("/dev/fd")
@@ -99,8 +101,8 @@ def descriptor(path: Path) -> int | None:
 
 
 def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
-    """Write a file under another name, and give it its name when it is complete; return its size. A new file
-    may only be read by the user; one that is replaced, as `replaces` and `check_output` allow, keeps its
+    """Write a file under another name, and give it its name when it is complete; return its size. Only the
+    user may read a new file. A file that is replaced, as `replaces` and `check_output` allow, keeps its
     permissions, and a link its target. A device, a FIFO or an open descriptor is written directly; if its
     reader has closed it, `Exit` ends the command with 141."""
     fd = descriptor(path)
@@ -196,19 +198,19 @@ def _kept(inputs: Iterable[str]) -> Iterator[_Kept]:
 
 
 def _real(path: Path) -> Path:
-    """Follow the links; `resolve` raises a RuntimeError if they form a circle."""
+    """Return the path behind all links; `resolve` raises a RuntimeError if they form a circle."""
     return Path(os.path.realpath(path))
 
 
 def _present(path: Path) -> os.stat_result | None:
-    """None if the file does not exist or cannot be seen."""
+    """Return the status of a file; None if it does not exist or cannot be seen."""
     with suppress(OSError):
         return path.stat()
     return None
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """None if the file does not exist."""
+    """Return the status of a file; None if it does not exist."""
     try:
         return path.stat()
     except FileNotFoundError:
@@ -216,7 +218,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _is_written(path: Path) -> bool:
-    """Whether it is a recording, or an agent's own file, that is still being written."""
+    """Whether a file is a recording, or an agent's own file, that is still being written."""
     from agentwatch.agents.own_files import is_still_written  # 3 ms, for a file that exists only
 
     try:
@@ -230,7 +232,7 @@ def _is_written(path: Path) -> bool:
 
 
 def _mode_of(path: Path, *, replaces: bool) -> int | None:
-    """None if the file does not exist."""
+    """Return the mode of the file that is written; None if it does not exist."""
     status = _status(path)
     if status is None:
         return None
@@ -242,7 +244,7 @@ def _mode_of(path: Path, *, replaces: bool) -> int | None:
 
 
 def _name(name: str, path: Path) -> None:
-    """Unless the name has come into being meanwhile."""
+    """Give a complete file its name. Raise `FileExistsError` if the name was taken meanwhile."""
     try:
         os.link(name, path)
     except FileExistsError:
@@ -290,8 +292,8 @@ def _write_descriptor(fd: int, pieces: Iterable[bytes]) -> int:
 
 
 def write_times(recording: Path, times: Iterable[tuple[int, int]], *, replaces: bool) -> None:
-    """Write the arrival times beside a regular file; remove those of a file that it replaces. `times` are the
-    offset of each line that arrived at another time than the line before it, and its time in ms since the
+    """Write the arrival times beside a regular file, or remove those of a file that it replaces. `times` has
+    the offset of each line that arrived at another time than the line before it, and its time in ms since the
     epoch."""
     if not recording.is_file():
         return

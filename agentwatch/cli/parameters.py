@@ -105,12 +105,12 @@ def _known_format(_ctx: click.Context, _option: click.Parameter, name: str | Non
 def completed_from(
     names: Callable[[], list[str]],
 ) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Complete an option by names, which are searched then."""
+    """Return a function that completes an option by names; the names are searched when it runs."""
     return lambda _ctx, _option, incomplete: [name for name in names() if name.startswith(incomplete)]
 
 
 class _FormatOption(click.Option):
-    """Its help names all formats."""
+    """An option whose help names all formats."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         from textwrap import wrap  # click breaks names at their hyphens
@@ -192,8 +192,8 @@ def as_moment(_ctx: click.Context, option: click.Parameter, words: str | None) -
 
 
 def number_in(parse: Callable[[str], int | None], complaint: str) -> Callback:
-    """The callback of an option whose words mean a number, for which `parse` returns None if they do not.
-    `complaint` follows the wrong value: `is not an age; an age is 30m or 2h`."""
+    """Return the callback of an option whose words mean a number. `parse` returns None for wrong words, which
+    the error message shows before `complaint`: `is not an age; an age is 30m or 2h`."""
 
     def value(_ctx: click.Context, option: click.Parameter, words: str | None) -> int | None:
         if words is None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _STDERR_LINES = 10
 _LOOK_MS = 500
 _MOST_QUIET_MS = 600_000
-"""Where nobody can press ctrl+c, a forgotten `sleep infinity &` must not hold a CI job for ever: CI services
-end one that prints nothing for 10 minutes."""
+"""A session that is silent for this time ends in CI: a forgotten `sleep infinity &` must not hold the job for
+ever where nobody can press ctrl+c. CI services end a job that prints nothing for 10 minutes."""
 
 
 def print_session(
@@ -40,9 +40,9 @@ def print_session(
     times: bool = False,
     with_numbers: bool = False,
 ) -> int:
-    """Print a session while it runs, without what the feed has applied before. When stdout cannot be written
-    to any more, the agent's output is still recorded. In the text format, `brief` prints only the phrase of
-    each call, and `times` the action log."""
+    """Print a session while it runs, without what the feed has applied before. If stdout cannot be written to
+    any more, the agent's output is still recorded. In the text format, `brief` prints only the phrase of each
+    call, and `times` prints the action log."""
     try:
         if times:
             _print_log(source, feed, with_numbers=with_numbers)
@@ -90,8 +90,8 @@ def print_rest(source: Source, feed: Feed, sink_fd: int) -> int:
 
 
 def end_session(source: Source, session: Session) -> int:
-    """Finish the written files, report faults and why the run did not succeed; return the exit code. The
-    stderr of an agent that succeeded, or whose format is not known, matters only after a bad exit code."""
+    """Finish the written files; report faults and why the run did not succeed; return the exit code. If the
+    agent succeeded or its format is not known, its stderr is reported only after a bad exit code."""
     outcome = session.outcome  # as it was shown; finishing the log may advance the session
     lines = _advice(session) if outcome is Outcome.SUCCEEDED else _ending(source, session)
     source.finish()
@@ -103,7 +103,7 @@ def end_session(source: Source, session: Session) -> int:
 
 
 def _end_printing(source: Source, session: Session, output_format: str) -> int:
-    """Report a result that was asked for, and that the session does not have or cannot have."""
+    """Report if the user asked for a result that the session does not have or cannot have."""
     code = end_session(source, session)
     if output_format in ("json", "final") and session.outcome is Outcome.RUNNING:
         say("nothing to print: the run has not ended at that moment")
@@ -115,7 +115,7 @@ def _end_printing(source: Source, session: Session, output_format: str) -> int:
 
 
 def _advice(session: Session) -> list[str]:
-    """Why a run that succeeded has changed nothing, if the agent rejects edits by itself."""
+    """Return why a run that succeeded has changed nothing, if the agent rejected edits without asking."""
     if not session.ended_by_outcome[Outcome.REJECTED]:
         return []
     from agentwatch.analysis.status import rejected_edits
@@ -125,7 +125,7 @@ def _advice(session: Session) -> list[str]:
 
 
 def _ending(source: Source, session: Session) -> list[str]:
-    """The last lines of the agent's stderr, and why the run did not succeed."""
+    """Yield the last lines of the agent's stderr, and why the run did not succeed."""
     from agentwatch.analysis.status import ending, reason  # 2 ms, which a success does not need
 
     facts = source.agent_facts()
@@ -148,7 +148,7 @@ def _ending(source: Source, session: Session) -> list[str]:
 
 
 def _nothing(source: Source) -> str:
-    """That there was nothing to read, and what to do; empty if there was a byte."""
+    """Return that there was nothing to read, and what to do about it; empty if there was a byte."""
     if source.reader.growth.size():
         return ""
     if source.agent_pid is not None:
@@ -165,7 +165,8 @@ def report_survivors(source: Source) -> None:
 
 
 def _exit_code(source: Source, outcome: Outcome | None, *, has_result: bool) -> int:
-    """`outcome` is None without a known agent. A format without result lines does not fail without one."""
+    """Return the exit code. `outcome` is None if the agent is not known. A run in a format without result
+    lines does not fail for the lack of a result."""
     if source.agent_exit_code:
         return source.agent_exit_code
     if source.fault is not None and outcome is not Outcome.FAILED:
@@ -203,7 +204,7 @@ def _follow(source: Source, feed: Feed, after: Callable[[], object] = lambda: No
 
 
 def _wait(wakeup: Wakeup | None) -> None:
-    """Wait until a recording that nobody has to poll has grown, at most until its agent is polled next."""
+    """Wait until a recording that need not be polled has grown, at most until its agent is polled next."""
     if wakeup is None:
         time.sleep(POLL_SECONDS)
         return
@@ -223,7 +224,8 @@ def _report_faults(source: Source) -> None:
 def _print_actions(
     session: Session, line: Callable[[Call], SafeText], sink_fd: int = 1
 ) -> Callable[[], None]:
-    """Return what prints the calls that have ended since it ran last; at the end, those that never ended."""
+    """Return a function that prints the calls that ended since its last run, and at the end those that never
+    ended."""
     printed = len(session.ended_calls)
 
     def print_new() -> None:
@@ -237,7 +239,7 @@ def _print_actions(
 
 
 def _print_result(feed: Feed, place: Place) -> None:
-    """As the agent wrote it, in pieces if it is longer than 16 MiB."""
+    """Print the result as the agent wrote it, in pieces if it is longer than 16 MiB."""
     if place.length <= MOST_LINE_BYTES:
         from agentwatch.text.safe_json import safe_json
 
@@ -265,7 +267,7 @@ def _copy_bytes(feed: Feed, source: Source) -> None:
 
 def _print_end(feed: Feed, output_format: str) -> None:
     """Print what is known only at the end. `json` and `final` print nothing unless the run succeeded. Without
-    a result line no success is reported: `final` then prints the text of a run that has ended."""
+    a result line success is not reported; `final` then prints the text of a run that has ended."""
     run, has_result = feed.session.run, feed.session.traits.has_result
     is_good = run.outcome is Outcome.SUCCEEDED or (run.outcome is Outcome.UNFINISHED and not has_result)
     if output_format == "summary":

@@ -1,6 +1,5 @@
-"""The command `schema`. A schema is a file in `agentwatch/schemas`, in draft 2020-12, which refers to another
-one by `../NAME/VERSION#…`.
-"""
+"""The command `schema`. A schema is a file in `agentwatch/schemas`, in draft 2020-12. It refers to another
+schema by `../NAME/VERSION#…`."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ NAMES = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
 
 
 def schema(name: str) -> dict[str, Any]:
-    """A schema that stands alone: those that it refers to are in its `$defs`, by their `$id`."""
+    """Return a schema without references to other files: the schemas that it refers to are in its `$defs`, by
+    their `$id`."""
     names = [name]
     for each in names:
         names += {*_OTHER.findall(_text(each))}.difference(names)

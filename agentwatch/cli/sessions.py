@@ -144,9 +144,9 @@ def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
 
 
 def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> int:
-    """Print the sessions that are wanted; what is hidden, and a machine that does not answer, is reported on
-    stderr. The exit code is 0 without any session too, and 2 if our own folder cannot be read or no machine
-    answers. `machines` are `.`, `nats://HOST`, `ssh://HOST`; this machine if empty."""
+    """Print the wanted sessions. What is hidden, and machines that do not answer, are reported on stderr. The
+    exit code is 0 even without sessions, and 2 if our own folder cannot be read or no machine answers.
+    `machines` are `.`, `nats://HOST`, `ssh://HOST`; empty for this machine."""
     from agentwatch.base.config import HERE
     from agentwatch.catalog.hiding import SHOWN_DAYS
     from agentwatch.recording.saved_sessions import saved_stems
@@ -184,8 +184,8 @@ def list_sessions(wanted: Wanted, machines: Sequence[str], *, as_json: bool) -> 
 
 
 def rows_here(wanted: Wanted, at_ms: int, *, shows_older: bool) -> Mapping[Key, Row]:
-    """Sessions that are not wanted need not be read. With `shows_older`, the newest older ones are read
-    if there is no other."""
+    """Return the rows of this machine; sessions that are not wanted may be left unread. With `shows_older`,
+    the newest older sessions are read if there are no others."""
     from agentwatch.agents.session_entry import OWN
     from agentwatch.catalog.catalog import Machine
 
@@ -241,13 +241,13 @@ def _print_json(rows: Sequence[Row]) -> int:
 
 
 def _totals(count: int, size: int) -> list[str]:
-    """The number of sessions, and the disk that our own recordings take; empty if both are zero."""
+    """Return the number of sessions and the size of our own recordings, in words; a zero is left out."""
     words = [plural(count, "session")] if count else []
     return [*words, f"own recordings: {byte_size(size)}"] if size else words
 
 
 class Wanted(NamedTuple):
-    """An empty option chooses all."""
+    """The options that choose sessions. An empty option chooses all."""
 
     agents: frozenset[str] = frozenset()
     states: frozenset[str] = frozenset()
@@ -261,7 +261,7 @@ class Wanted(NamedTuple):
         return self.shows_all or self.since_ms is not None
 
     def matches(self, row: Row) -> bool:
-        """Hidden or not."""
+        """Whether a row matches the options. Hidden sessions can match too."""
         from agentwatch.agents.session_entry import OWN
 
         if self.agents and row.agent not in self.agents and not (row.is_own and OWN in self.agents):
@@ -281,18 +281,18 @@ class Chosen(NamedTuple):
     one_liners: int = 0
     subagents: int = 0
     newest_older: Sequence[Row] = ()
-    """They are printed if there is no other."""
+    """The sessions that are printed if there are no others."""
 
     def hidden(self) -> str:
-        """What is hidden, in words; empty if nothing is."""
+        """Return what is hidden, in words; empty if nothing is."""
         counts = ((self.older, "older session"), (self.one_liners, "one-liner"), (self.subagents, "subagent"))
         words = [plural(count, noun) for count, noun in counts if count]
         return f"{', '.join(words)} hidden: --all" if words else ""
 
 
 def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
-    """Subagents are left out like in the list, unless they ask the user, and so are one-liners that have
-    ended. `--since` takes the place of the limit of a week."""
+    """Choose the sessions to print. Subagents that do not ask the user, and one-liners that have ended, are
+    left out as in the list. `--since` replaces the limit of a week."""
     from agentwatch.catalog.hiding import is_hidden, newest_older, root
     from agentwatch.catalog.session_status import Group
 
@@ -317,10 +317,10 @@ def chosen(rows: Mapping[Key, Row], wanted: Wanted, now_ms: int) -> Chosen:
 
 
 def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: int) -> Iterator[SafeText]:
-    """Yield a line for each session, cut to `width` columns below a heading; `width` is None if it is not a
-    terminal, where ids are whole, title and activity have at most 60 columns, and no cell from the title on
-    is padded. Below about 80 columns lines are wider: one in two parts would be of no use to `grep`. `every`
-    has all sessions, from which the beginnings of ids differ."""
+    """Yield a line for each session, below a heading and cut to `width` columns. `width` is None without a
+    terminal: then ids are whole, title and activity have at most 60 columns, and no cell from the title on is
+    padded. Lines are never narrower than about 80 columns, because a session in two lines would be of no use
+    to `grep`. `every` has all sessions, from which ids are shortened."""
     from agentwatch.screen.screens.sessions import cells
 
     if not rows:
@@ -348,7 +348,8 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
 
 
 def _named(row: Row) -> tuple[str, str]:
-    """The address of another machine with its last `/`, and the id there, which needs no publisher."""
+    """Return the address of another machine with its last `/`, and the session's id there without its
+    publisher."""
     from agentwatch.base.config import ENGINE
 
     if not row.address:
@@ -358,7 +359,7 @@ def _named(row: Row) -> tuple[str, str]:
 
 
 def shortest(ids: set[str]) -> dict[str, int]:
-    """The length of each id's shortest beginning that no other id has, at least 8."""
+    """Return for each id the length of its shortest unique beginning, at least 8."""
     lengths = dict.fromkeys(ids, _LEAST_ID)
     for first, second in pairwise(sorted(ids)):
         pair = first[:_MOST_ID], second[:_MOST_ID]
@@ -369,7 +370,7 @@ def shortest(ids: set[str]) -> dict[str, int]:
 
 
 def every_session() -> Collection[SessionEntry]:
-    """What cannot be read is reported."""
+    """Return every session on this machine; report what cannot be read."""
     from agentwatch.catalog.places import Places, notes_of
 
     places = Places(os.environ, Path.home(), os.geteuid())
@@ -380,7 +381,7 @@ def every_session() -> Collection[SessionEntry]:
 
 
 def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bool) -> int:
-    """Print our recordings that are older than an age, or that of the settings, and delete them if that is
+    """Print our recordings that are older than an age, or than the age in the settings, and delete them once
     confirmed: by `--yes`, or on a terminal. The exit code is 74 if one of them cannot be deleted."""
     if yes and dry_run:
         raise click.UsageError("--yes excludes --dry-run")

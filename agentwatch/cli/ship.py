@@ -68,9 +68,9 @@ def taken(given: dict[str, Any]) -> dict[str, Any]:
 def publication_of(
     asked: Mapping[str, Any], options: Options, environ: Mapping[str, str] = os.environ
 ) -> Publication | None:
-    """None if the session is not published. Nothing is connected yet. Raise `UsageError` if options exclude
-    each other, and `Fault` if the engine is unknown, its client is not installed, or the credentials cannot
-    be read."""
+    """Return the publication of a session; None if it is not published. Nothing is connected yet. Raise
+    `UsageError` if options exclude each other, and `Fault` if the engine is unknown, its client is not
+    installed, or the credentials cannot be read."""
     words = asked["publish"]
     if words is not None and asked["no_publish"]:
         raise click.UsageError("--publish excludes --no-publish")
@@ -106,7 +106,7 @@ def given_in(asked: Mapping[str, Any]) -> Given:
 
 
 def begin(publication: Publication, source: AgentSource, options: Options) -> None:
-    """A failure is one line on stderr."""
+    """Start to publish a session; a failure is reported in one line on stderr."""
     if source.path is None:
         say(_UNRECORDED)
         return
@@ -121,8 +121,8 @@ def begin(publication: Publication, source: AgentSource, options: Options) -> No
 
 
 def end(publication: Publication, source: AgentSource, most_seconds: float = float("inf")) -> None:
-    """Wait until everything is published, at most as long as the user says and `most_seconds`, and report
-    what is not. If the agent continues, so does the publication."""
+    """Wait until everything is published, or until the time of the user or `most_seconds` is over; report
+    what is not published. If the agent continues, so does the publication."""
     if source.is_live:
         return
     try:
@@ -138,8 +138,8 @@ def end(publication: Publication, source: AgentSource, most_seconds: float = flo
 
 
 def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all: bool) -> int:
-    """Ship sessions until the engine, an address or a name, has them. `ships_all` ships recordings that were
-    begun and are not complete; with `to` also those that run."""
+    """Ship sessions until the engine has them; `to` is its address or its name. `ships_all` ships the
+    recordings that were begun and are not complete, and if `to` is given also those of running sessions."""
     from agentwatch.cli.config_file import read_machines
     from agentwatch.remote.login import check_extra
     from agentwatch.remote.publish.process import ship_all
@@ -151,7 +151,7 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
     machines = read_machines()
 
     def target(to: str | None, before: Shipped | None) -> Target:
-        """`before` is what was noted of the session when it was shipped before."""
+        """Return where a session is shipped to. `before` is the record of its previous shipping."""
         words = to or (before.to if before is not None else machines.publish)
         if not words:
             raise Fault("no engine is known: name it with --to nats://HOST", USAGE)
@@ -198,7 +198,8 @@ def _job(words: str, to: str | None, target: _TargetOf) -> Job:
 
 
 def _unfinished(to: str | None, target: _TargetOf, shown: _Shipping) -> Iterator[Job]:
-    """Those that were begun and are not complete, and with an engine given those that run."""
+    """Yield the recordings that were begun and are not complete, and if `to` is given those of running
+    sessions."""
     from agentwatch.recording.saved_sessions import is_recorded
     from agentwatch.recording.store import SessionFiles, saved_recordings
     from agentwatch.remote.publish.process import Job
@@ -244,7 +245,7 @@ class _Shipping:
         """Whether the engine has every session that has ended."""
         self._has_terminal = os.isatty(2)
         self._warned: dict[str, str] = {}
-        """By engine."""
+        """The last warning about each engine."""
         self._lock = threading.Lock()
 
     def fail(self, words: str) -> None:
@@ -280,7 +281,7 @@ class _Shipping:
             self.is_complete = False
 
     def _warn(self, shipped: Shipped, engine: EngineAddress) -> None:
-        """Once for all sessions of an engine."""
+        """Report a warning once for all sessions of an engine."""
         from agentwatch.remote.copying import is_news
 
         with self._lock:
@@ -297,7 +298,7 @@ class _LastReport:
         self._due = 0.0
 
     def words(self, shipped: Shipped, *, has_terminal: bool) -> str:
-        """Empty if there is nothing to report now."""
+        """Return what is to be reported now; empty if there is nothing."""
         if shipped.problem != self._problem:
             self._problem = shipped.problem
             return shipped.problem or ("continues" if has_terminal else "")

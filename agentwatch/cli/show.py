@@ -185,7 +185,7 @@ def _row_elsewhere(words: str) -> Row:
 
 
 def _named(name: str, sessions: Iterable[Named[Row]]) -> Row | None:
-    """The session with an id, or whose id alone begins so; None without one."""
+    """Return the session with an id, or the only one whose id begins with it; None without one."""
     found = named(name, sessions)
     return None if found is None else found.what
 

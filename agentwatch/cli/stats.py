@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from agentwatch.catalog.index import SessionIndex, Updated
 
 _OWN = "agentwatch"
-"""In the list, the agent of our recordings; in the index they have the recorded one."""
+"""The agent of our recordings in the list; in the index they have the recorded agent."""
 _WIDTH = 80
 """The width of a terminal that does not say it."""
 _WHOLE = 1 << 20
@@ -57,7 +57,7 @@ _MOST_NAMED = 12
 _MOST_ROWS = 10
 _GAP = 2
 _LEAST_NAME = 18
-"""Columns of numbers are left out at the right if fewer are left for the names."""
+"""The least columns for the names: with fewer, columns of numbers are left out at the right."""
 _MOST_CHARACTERS = 4096
 CSV_HEADS = ("section", "repository", "name", "metric", "value")
 _FORMULA = ("=", "+", "-", "@")
@@ -172,7 +172,7 @@ def _title(found: Statistics) -> SafeText:
 
 
 def _choice(chosen: Chosen) -> SafeText:
-    """Empty for all sessions."""
+    """Return the chosen agents and repository, in words; empty for all sessions."""
     words = []
     if chosen.agents:
         words.append(f" of {', '.join(sorted(chosen.agents))}")
@@ -201,7 +201,7 @@ def _facts(found: Statistics) -> Iterator[tuple[str, str]]:
 
 
 def _known(words: str, known: int, sums: Sums) -> str:
-    """Add the number of sessions to a sum, unless it is over all of them."""
+    """Append the number of sessions to a sum that does not cover all of them."""
     if words == UNKNOWN or known == sums.sessions:
         return words
     return f"{words} (of {count(known)} of {count(sums.sessions)} sessions)"
@@ -268,7 +268,7 @@ def _sums(title: str, groups: Mapping[str | None, Sums] | Mapping[str, Sums]) ->
 
 
 def _costs(found: Statistics, by: By) -> Table:
-    """The last row is the sum of all."""
+    """Yield the rows of costs; the last row is their sum."""
     rows = costs(found.spent, by)
     sums = found.of_sessions.sums
     tokens = (sums.input_tokens, sums.cached_tokens, sums.output_tokens)
@@ -290,7 +290,7 @@ def _costs(found: Statistics, by: By) -> Table:
 
 
 def _price_note(found: Statistics) -> str:
-    """What the estimates are made of, and what they leave out."""
+    """Return what the estimates are based on, and what they leave out."""
     known = price_list()
     if known is None:
         return (
@@ -311,14 +311,15 @@ def _failures(title: str, found: Iterable[Failures]) -> Table:
 class Table(NamedTuple):
     title: str
     heads: Sequence[str]
-    """Those of the numbers, the most important first."""
+    """The headings of the columns of numbers, the most important first."""
     rows: Sequence[tuple[str, Sequence[str]]]
-    """A name is foreign text."""
+    """The name of each row, a foreign text, and its numbers."""
     are_paths: bool = False
     """Whether names are cut in the middle."""
 
     def lines(self, width: int) -> Iterator[SafeText]:
-        """The numbers beside the longest name, in at most `width` columns."""
+        """Yield a heading and the rows, in at most `width` columns; the column of names is as wide as the
+        longest one."""
         widths = [
             max(len(head), *(len(cells[at]) for _, cells in self.rows)) + _GAP
             for at, head in enumerate(self.heads)
@@ -335,7 +336,7 @@ class Table(NamedTuple):
 
 
 def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
-    """A name and its value a line; a long value continues below itself."""
+    """Yield a line for each name with its value; a long value continues on further lines."""
     left = max(columns(safe_line(name)) for name, _ in rows) + _GAP
     for name, value in rows:
         lines = wrapped(safe_line(value[:_MOST_CHARACTERS]), max(width - left, 1))
@@ -344,7 +345,7 @@ def facts(rows: Sequence[tuple[str, str]], width: int) -> Iterator[SafeText]:
 
 
 def json_record(found: Statistics, by: By | None) -> dict[str, Any]:
-    """The keys are always the same; what is unknown is None."""
+    """Return the record, which always has the same keys; unknown values are None."""
     chosen, of_sessions, of_calls = found.chosen, found.of_sessions, found.of_calls
     return {
         "version": 1,
@@ -368,8 +369,8 @@ def json_record(found: Statistics, by: By | None) -> dict[str, Any]:
 
 
 def csv_lines(found: Statistics, by: By | None) -> Iterator[SafeText]:
-    """Yield a value per line, with its section, name and metric; empty if unknown. A name that a spreadsheet
-    would take for a formula begins with `'`."""
+    """Yield a value per line, with its section, name and metric; an unknown value is empty. A name that a
+    spreadsheet would read as a formula begins with `'`."""
     yield _line(CSV_HEADS)
     record = json_record(found, by)
     for section in ("totals", "outcomes", "tests"):
@@ -417,7 +418,7 @@ estimate_words = _or_unknown(about_dollars)
 
 
 def percent(share: float | None) -> str:
-    """`7.4 %`, `38 %`; a share under 0.05 % is `<0.1 %`."""
+    """Return a share in words: `7.4 %`, `38 %`; a share under 0.05 % is `<0.1 %`."""
     if share is None:
         return UNKNOWN
     value = 100 * share
@@ -427,7 +428,7 @@ def percent(share: float | None) -> str:
 
 
 def update_index() -> int:
-    """Print the path of the index, and on stderr, not for other programs, what was done."""
+    """Bring the index up to date; print its path on stdout, and for a person what was done on stderr."""
     began = time.monotonic()
 
     def report(index: SessionIndex, done: Updated) -> str:
@@ -446,9 +447,9 @@ def update_index() -> int:
 
 
 def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
-    """Bring the index up to date, and return what `use` makes of it and of what was done. A damaged index is
-    built again once, which is reported: `use` may be called again if it raises `sqlite3.Error`. `asked` is
-    what the user has typed: `--index`, `stats`."""
+    """Bring the index up to date, and return the result of `use`, which gets the index and what was done. A
+    damaged index is reported and built again once: `use` may be called again if it raises `sqlite3.Error`.
+    `asked` is what the user has typed: `--index`, `stats`."""
     if find_spec("_sqlite3") is None:
         raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
     import sqlite3

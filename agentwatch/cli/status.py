@@ -19,7 +19,8 @@ _OPTION = "--format"
 
 
 def quick_status(arguments: Sequence[str]) -> int | None:
-    """None if the arguments, those after `status`, need the whole command line."""
+    """Print the line of `status`, and return the exit code; None if the arguments need the whole command
+    line."""
     match arguments:
         case []:
             template = None
@@ -37,7 +38,8 @@ def quick_status(arguments: Sequence[str]) -> int | None:
 
 
 def status_line(template: str | None) -> str:
-    """Return what deserves attention without a template. Raise `UnknownFieldError` for a wrong one."""
+    """Return the line for a template; without a template, what deserves attention. Raise `UnknownFieldError`
+    for a wrong one."""
     if template is not None:
         StatusCounts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = clock_ms()
@@ -50,7 +52,7 @@ def status_line(template: str | None) -> str:
 
 
 def _print(data: bytes) -> int | None:
-    """None if the whole command line must end with an error."""
+    """Write to stdout, and return the exit code; None if the whole command line must report an error."""
     try:
         while data:
             data = data[os.write(1, data) :]

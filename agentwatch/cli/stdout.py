@@ -19,7 +19,7 @@ _COLOURS = {
     **dict.fromkeys(("rejected", "cancelled", "returned", "unfinished"), "33"),
     "asks": "1;33",
 }
-"""From the 16 colours of the terminal; a style without one is plain."""
+"""The styles as colours of the terminal's 16; a style that is not listed is plain."""
 
 
 class PrintingFailed(Exception):
@@ -27,13 +27,14 @@ class PrintingFailed(Exception):
 
 
 def has_colours(fd: int = 1) -> bool:
-    """Lines have colours on a terminal, unless the user says no."""
+    """Whether lines have colours: on a terminal, unless the user says no."""
     environ = os.environ
     return os.isatty(fd) and not environ.get("NO_COLOR") and environ.get("TERM") not in (None, "", "dumb")
 
 
 def terminal_width(unknown: int) -> int | None:
-    """The columns of stdout, `unknown` if the terminal does not say them; None without one."""
+    """Return the columns of stdout, or `unknown` if the terminal does not tell them; None without a
+    terminal."""
     if not os.isatty(1):
         return None
     from shutil import get_terminal_size  # imports lzma: 3 ms
@@ -79,7 +80,7 @@ def write_line(line: str, sink_fd: int = 1) -> None:
 
 
 def write_json(pieces: Iterable[bytes]) -> None:
-    """Write JSON without commands to a CI runner that runs this program."""
+    """Write JSON to stdout, without commands to a CI runner."""
     if in_runner():
         pieces = (json_without_commands(b"".join(pieces)),)
     for piece in pieces:

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 
 def fill_descriptors() -> None:
-    """Otherwise a file opened later would get the number of a closed 0, 1 or 2, and the screen would be drawn
-    into it. What is printed to a closed stdout remains an error."""
+    """Open the descriptors 0, 1 and 2 if they are closed. Otherwise a file opened later would get such a
+    number, and the screen would be drawn into it. Printing to a closed stdout remains an error."""
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)

@@ -24,8 +24,8 @@ _MOST_RULES = 100
 
 
 def tripwires_of(options: Options, *, is_started: bool) -> tuple[Tripwire, ...]:
-    """The rules of the command line and of the settings, before the agent starts. Those that pause and stop
-    it need `is_started`; without it such rules of the settings are left out."""
+    """Return the rules of the command line and of the settings, before the agent starts. Rules that pause or
+    stop the agent require `is_started`; without it, such rules of the settings are left out."""
     given = tuple(_given(options.on, is_started=is_started))
     if len(given) > _MOST_RULES:
         raise Fault(f"--on: at most {_MOST_RULES} rules", USAGE)
@@ -87,7 +87,7 @@ def watch_rules(source: Source, options: Options) -> AlarmThread:
 
 
 def print_news(news: News, source: Source) -> None:
-    """A pause comes with the command that continues the agent."""
+    """Report that a rule was hit. The report of a pause has the command that continues the agent."""
     pausing = source.pausing
     is_paused = news.action == Action.PAUSE
     say(f"{news.words} · to continue: kill -CONT -{pausing.agent}" if pausing and is_paused else news.words)
