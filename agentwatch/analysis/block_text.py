@@ -45,7 +45,7 @@ _MOST_LINE = 20_000
 
 
 def named_places(call: Call) -> Iterator[tuple[str, Place]]:
-    """Yield the lines of the arguments and the result of a call; a line with both only once."""
+    """Yield the lines that have the arguments and the result of a call; a line with both is yielded once."""
     arguments, result = call.arguments_place, call.result_place
     if arguments is not None and arguments != call.ended:
         yield "arguments", arguments

@@ -25,8 +25,8 @@ class DiffLine(NamedTuple):
 
 
 def parsed(diff: str, most: int) -> tuple[list[DiffLine], int]:
-    """Parse a unified diff into numbered lines; return also the number of lines that were not read. The name
-    of an only file is left out. Lines before the first header of a hunk are kept without a number."""
+    """Parse a unified diff into numbered lines; return also the number of lines that were not read. If the
+    diff names only one file, its name is left out. Lines before the first hunk header have no number."""
     lines: list[DiffLine] = []
     old: int | None = None
     new: int | None = None
@@ -108,8 +108,8 @@ def _hunks(
 
 
 def side_by_side(lines: Sequence[DiffLine]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the pairs of line numbers that share a row: a removed line and the added line that replaces it.
-    One side is None where there is no counterpart. A header or context line is paired with itself."""
+    """Yield the pairs of indices of lines that share a row: a removed line and the added line that replaces
+    it. One side is None where there is no counterpart. A header or context line is paired with itself."""
     removed: list[int] = []
     added: list[int] = []
 

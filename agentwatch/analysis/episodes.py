@@ -162,7 +162,8 @@ class Cycles:
         self._changed = self._changed or number
 
     def tested(self, number: int, tried: int | None, is_red: bool) -> Row | None:
-        """Note a test run; return the row that a green one ends. `tried` is None if it cannot be compared."""
+        """Note a test run; return the row that a green run ends. `tried` is None if runs cannot be
+        compared."""
         changed, self._changed = self._changed, 0
         row = self.row
         if not is_red:
@@ -215,7 +216,7 @@ class Episode(NamedTuple):
     cycles: int = 0
     """The edit-test-fail cycles among the tries."""
     files: int = 1
-    """How many files the episodes are about that it joins; 1 for a single one."""
+    """The number of files in an episode that joins several; 1 for a single episode."""
 
     @property
     def words(self) -> SafeText:
@@ -241,8 +242,8 @@ class Episode(NamedTuple):
 
 
 def for_reading(episodes: Sequence[Episode]) -> list[Episode]:
-    """Return episodes as they are listed for a person: failures that are not fixed first, then the newest.
-    Those of one kind about files are joined: `edited without reading: 18 files`."""
+    """Return the episodes in the order in which a person reads them: failures that are not fixed, then the
+    newest. Episodes of one kind about files are joined: `edited without reading: 18 files`."""
     listed: list[list[Episode]] = []
     of_files: dict[EpisodeKind, list[Episode]] = {}
     for each in reversed(episodes):
@@ -274,8 +275,8 @@ def _cycles(count: int) -> str:
 
 
 def duration_ms(first: Call, last: Call) -> int | None:
-    """Return the time between two calls by the agent's clock, else by the arrival times. None if neither is
-    known, or if both lines arrived in one read."""
+    """Return the time between two calls by the agent's clock, or else by the arrival times. None if neither
+    is known, or if both lines arrived in one read."""
     start, end = first.started_ms if first.started_ms is not None else first.ended_ms, last.ended_ms
     if start is not None and end is not None:
         return end - start if end >= start else None
@@ -444,9 +445,9 @@ class _Tries:
 
     def __init__(self) -> None:
         self._open: dict[int, Failing] = {}
-        """By the hash of what was tried. Two of 1,000 are equal by chance in one of 10^13 sessions."""
+        """The open failures by a hash of what was tried. Two of 1,000 collide in one of 10^13 sessions."""
         self.later: dict[int, int] = {}
-        """By the number of a call that failed: that of the next try, or of the tests that passed later."""
+        """The number of the next try, or of tests that passed later, by the number of the failed call."""
 
     def __bool__(self) -> bool:
         return bool(self._open)
@@ -680,7 +681,7 @@ class Episodes:
         return self._cycle[number - 1] if 0 < number <= len(self._cycle) else 0
 
     def reread(self, number: int) -> int:
-        """Return how often the same part was read in the run without a change; 0 for other calls."""
+        """Return how often a part of a file was read in the run without a change; 0 for other calls."""
         if not 0 < number <= len(self._reread):
             return 0
         if self._reread[number - 1] > 1 and self._rereads.is_pending(number):
@@ -688,11 +689,12 @@ class Episodes:
         return self._reread[number - 1]
 
     def later(self, number: int) -> int:
-        """Return the number of the call that tried a failed call again or passed its tests, or 0."""
+        """Return the number of the call that repeated a failed call, or passed its tests; 0 without one."""
         return self._failures.later.get(number, 0)
 
     def read_one(self) -> bool:
-        """Compare the contents of one file, which takes up to 6 ms; return whether there was one."""
+        """Compare the contents of one file, which takes up to 6 ms; return whether one was left to
+        compare."""
         if not self._uncompared:
             return False
         file, _ = self._uncompared.popitem()
@@ -927,6 +929,6 @@ def whole_episodes(feed: Feed) -> Sequence[Episode]:
 
 
 def _is_edit_of_a_file(call: Call) -> bool:
-    """Return whether a call has surely edited one file that existed: it has removed lines from it. Some
-    agents do not report that a call created a file."""
+    """Return whether a call has certainly edited one file that existed, because it removed lines from it.
+    Some agents do not report that a call created a file."""
     return call.kind is ToolKind.EDIT and bool(call.lines_removed) and not call.more_paths

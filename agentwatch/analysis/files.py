@@ -109,12 +109,12 @@ class TouchedFiles:
         self._session = session
         self._calls_read = first
         self._files: dict[str, TouchedFile] = {}
-        """By the key that `named` returns. The file of the last call is the last."""
+        """The files by the key that `named` returns. The file of the last call is the last one."""
         self._by_name: list[TouchedFile] = []
 
     @property
     def calls_read(self) -> int:
-        """The number of ended calls that were read. Only when it changes do the files change."""
+        """The number of ended calls that were read. The files change only if this number changes."""
         return self._calls_read
 
     def update(self, most: int = 200) -> bool:
@@ -167,7 +167,7 @@ def file_action_of(call: Call) -> FileAction:
 
 
 def latest_ms(call: Call) -> int | None:
-    """Return when a call ended, else started, by the agent's clock, else by arrival; None if unknown."""
+    """Return when a call ended, or else started, by the agent's clock, else by arrival; None if unknown."""
     agent = call.started_ms if call.ended_ms is None else call.ended_ms
     place = call.ended or call.started
     return agent if agent is not None or place is None else place.seen_ms
@@ -199,7 +199,7 @@ def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
 
 
 def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:
-    """Return whether a file has again the content that it had before its first change; None if unknown."""
+    """Return whether a file has its content from before its first change again; None if unknown."""
     first, last = file.first_change, file.last_change
     if first is None or last is None or file.may_be_changed or file_action_of(first) is FileAction.DELETED:
         return None

@@ -119,7 +119,7 @@ class Loops:
 
 
 def arguments_of(feed: Feed, call: Call) -> int | None:
-    """Return a hash of a call's arguments, read back; None if missing or in a line over 64 KiB."""
+    """Return a hash of a call's arguments, read back; None if they are missing or in a line over 64 KiB."""
     place = call.arguments_place
     if place is None or place.length > _MOST_ARGUMENT_BYTES:
         return None

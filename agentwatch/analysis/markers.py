@@ -86,8 +86,8 @@ class Markers:
         return map(self.__getitem__, range(len(self)))
 
     def update(self) -> bool:
-        """Read a few of the newly ended calls; return whether more are left. Turns and verdicts are marked at
-        the end: a marker that is not the last costs 50 µs among 100,000."""
+        """Read a few of the newly ended calls; return whether more are left. Turns and verdicts are marked
+        last: inserting a marker before others costs 50 µs among 100,000."""
         ended = self._session.ended_calls
         calls = ended[self._calls_read : self._calls_read + _CALLS_AT_ONCE]
         for call in calls:

@@ -40,8 +40,8 @@ ENDS = {"start": End.START, "live": End.LIVE, "end": End.LIVE}
 
 @dataclass(frozen=True, slots=True)
 class TimeOfDay:
-    """A local time of day, in milliseconds after midnight: the end of the second if no fraction was given. A
-    time read from the screen or the log includes all that happened in its second."""
+    """A local time of day, in milliseconds after midnight. A time without a fraction is the end of its
+    second, so that a time copied from the screen or the log includes all that happened in this second."""
 
     ms: int
 
@@ -244,7 +244,7 @@ def _clock(moment: TimeOfDay | Instant, first_ms: int, last_ms: int) -> int | Pr
 
 
 def _times_of_day(moment: TimeOfDay, first: datetime, last_ms: int) -> list[int]:
-    """Return when a time of day came between the lines; twice on the day when clocks are put back."""
+    """Return when a time of day occurred between the lines: twice on the day when clocks are put back."""
     midnight = first.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
     seconds, ms = divmod(moment.ms, 1000)
     today = midnight + timedelta(seconds=seconds)
@@ -261,7 +261,7 @@ def base_of(moment: MomentSpec, timeline: Timeline) -> int:
 def addressed(
     moment: MomentSpec, session: Session, timeline: Timeline, bookmarks: Mapping[str, int]
 ) -> int | Problem:
-    """Return the offset of the moment of an address, or why the session does not have it."""
+    """Return the offset of the moment of an address, or why the session does not have this moment."""
     return offset_of(moment, session, timeline, base_of(moment, timeline), bookmarks)
 
 

@@ -81,8 +81,8 @@ _MOST_NAME, _MOST_WORDS = 24, 3
 def remaining_words(
     verdicts: Sequence[CallVerdict], failures: Sequence[Call], changed: Changed
 ) -> Iterator[tuple[SafeText, Outcome | None]]:
-    """Yield what is left in words, the most important first, each with its outcome: `git push failed #251 and
-    1 more`, `15 files +92 −46`. The newest of `verdicts` and `failures` is the last."""
+    """Yield the remaining work in words, the most important first, each with its outcome: `git push failed
+    #251 and 1 more`, `15 files +92 −46`. `verdicts` and `failures` are sorted by time, the newest last."""
     if verdicts:
         yield _tests(verdicts)
     if failures:

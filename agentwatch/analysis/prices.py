@@ -23,7 +23,7 @@ _MOST_NAME = 200
 
 class Estimate(NamedTuple):
     cost_usd: float | None
-    """None without a price list, without tokens, and if no model has a price."""
+    """The estimated cost; None without a price list, without tokens, or if no model has a price."""
     unpriced: frozenset[str]
     """The models without a price, whose tokens are not in `cost_usd`."""
 

@@ -91,7 +91,7 @@ class Query:
         return self._compiled("".join(words))
 
     def missing(self, needles: frozenset[bytes], data: bytes) -> frozenset[bytes]:
-        """Return the needles that a piece of a line does not contain; none if they may be escaped."""
+        """Return the needles that a part of a line does not contain; empty if they may be escaped."""
         searched = data if self._is_exact else data.lower()
         missing = frozenset(needle for needle in needles if needle not in searched)
         if missing and b"\\u" in data and _ESCAPED_WORD.search(data) is not None:
@@ -129,8 +129,8 @@ def _marked_gap(word: str) -> str:
 def _skipped(
     chars: str, following: str = "", *, most: int = _MOST_MARKS, blanks: bool = False, least: int = 0
 ) -> str:
-    """Return a pattern for some characters before the character `following`. It never gives characters back,
-    so it costs its own length and no more."""
+    """Return a pattern for some characters before the character `following`. It never backtracks, so its cost
+    is linear in its length."""
     space = r"\s" if blanks else ""
     return f"[{space}{re.escape(chars.replace(following, '') if following else chars)}]{{{least},{most}}}+"
 
@@ -157,7 +157,7 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """Finds the matches of a query in one entry. A step that found none yields None."""
+    """Finds the matches of a query in one entry. A generator yields None for each step without a match."""
 
     def __init__(self, feed: Feed, query: Query) -> None:
         self._feed = feed
@@ -232,7 +232,7 @@ def _result(entry: Entry) -> str:
 
 
 def _source_offset(source: str, shown: str, offset: int) -> int:
-    """Return the offset in `source` of a character that its safe text, with the same lines, shows."""
+    """Return the offset in `source` of a character of its safe text, which has the same lines."""
     if source == shown:
         return offset
     start = 0
@@ -251,7 +251,7 @@ _Work = Iterator[Match | None]
 
 
 class Search:
-    """Searches both ways from a position, one time slice at a time. `found` has no gaps."""
+    """Searches forwards and backwards from a position, one time slice at a time. `found` has no gaps."""
 
     def __init__(self, feed: Feed, text: str, entry: int = 0, offset: int = 0) -> None:
         """Prepare a search. `advance` does the work. The query must not be blank."""
@@ -266,7 +266,7 @@ class Search:
         self._ahead = (entry, offset)
         self._searched_length = 0
         self._left_behind = entry + 1
-        """The number of entries left to the backward search, with the one at the start."""
+        """The number of entries that the backward search has left, including the entry at the start."""
         self._is_ahead_done = self._is_behind_done = False
         self._awaited: list[tuple[int, Call]] = []
         self._work_ahead: _Work = iter(())
@@ -281,7 +281,7 @@ class Search:
         return self._has_dropped_matches or len(self.found) >= self._most
 
     def advance(self, seconds: float | None = None) -> None:
-        """Continue for about `seconds`, or to the end. A complete search reads what has come since."""
+        """Search for about `seconds`, or to the end; a complete search continues with what was added."""
         until = None if seconds is None else perf_counter() + seconds
         self.is_complete = False
         while len(self.found) < self._most:
@@ -354,7 +354,7 @@ class Search:
         return True
 
     def _go_back(self) -> bool:
-        """Search one entry behind the start from its beginning; return whether there was work to do."""
+        """Search one entry before the starting point from its beginning; return whether one was left."""
         found = next(self._work_behind, self)
         if isinstance(found, Match):
             self._has_dropped_matches |= len(self._found_behind) == MOST_MATCHES
@@ -391,7 +391,7 @@ class Search:
         return None
 
     def _search_ahead(self, index: int, start: int, end: int) -> _Work:
-        """Search a growing text. The next search starts `reach` characters before its present end."""
+        """Search a growing text. The next search starts `reach` characters before the text's present end."""
         resume = yield from self._matcher.in_text(index, start, end)
         self._ahead = index, max(resume, end - self.query.reach, start)
 

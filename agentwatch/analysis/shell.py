@@ -438,8 +438,8 @@ def only_reads(parts: Sequence[Part]) -> bool:
 
 
 def decides_exit(parts: Sequence[Part], programs: frozenset[str]) -> str | None:
-    """Return which of some programs succeeded if the command exited with 0: tsc in `tsc && echo done`. It is
-    None for `tsc | tail -3`, `tsc || true`, `tsc; echo done` and `tsc --version`, which checks nothing."""
+    """Return which of some programs surely succeeded if the command exited with 0: tsc in `tsc && echo done`.
+    None for `tsc | tail -3`, `tsc || true`, `tsc; echo done`, and `tsc --version`, which checks nothing."""
     for at, part in enumerate(parts):
         if part.program not in programs or not _ASKS.isdisjoint(part.words.split(" ")):
             continue

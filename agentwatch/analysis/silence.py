@@ -91,8 +91,8 @@ def waits_for_subagents(session: Session) -> bool:
 
 
 def silence_ms(session: Session, now_ms: int | None, agent: AgentFacts = NO_FACTS) -> int | None:
-    """Return the time since the last line, since the agent's start, or since it was resumed after a pause;
-    None if unknown."""
+    """Return the time since the last line, the agent's start, or the resumption after a pause; None if
+    unknown."""
     last_ms = agent.started_ms if session.last_seen_ms is None else session.last_seen_ms
     if agent.continued_ms is not None:
         last_ms = max(agent.continued_ms, last_ms or 0)

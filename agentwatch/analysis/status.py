@@ -76,7 +76,7 @@ def _is_shown(count: int | None) -> bool:
 
 _EDITS = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 _MOST_JUDGED = 1000
-"""With more calls, the status line does not read them whenever it is drawn."""
+"""The status line does not read more calls than this whenever it is drawn."""
 _MOST_COLUMNS = 1000
 """A result may be megabytes long; a line on stderr is for a person."""
 _FIRST_LINE_COLUMNS = 60
@@ -97,8 +97,9 @@ class Reason(NamedTuple):
 
 
 def reason(session: Session, agent: AgentFacts) -> Reason | None:
-    """Return the best reason why the last run did not succeed: the result, the last error, the last line that
-    is not JSON (such as Cursor's `RetriableError: …`), or the last of stderr. None if there is none."""
+    """Return the best explanation why the last run did not succeed: the result, the last error, the last line
+    that is not JSON (such as Cursor's `RetriableError: …`), or the last of stderr. None without any of
+    these."""
     if session.outcome not in (Outcome.FAILED, Outcome.CANCELLED, Outcome.UNFINISHED):
         return None
     if session.outcome is session.result_outcome:  # otherwise the result is an answer
@@ -111,7 +112,7 @@ def reason(session: Session, agent: AgentFacts) -> Reason | None:
 
 def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText | None:
     """Return how a session that did not succeed ended: `the run failed: rate limit`; None if nothing is
-    wrong. `nothing` says that there was nothing to read; it is empty if there was."""
+    wrong. `nothing` says why there was nothing to read; it is empty if there was something."""
     outcome, code = session.outcome, _exit_words(session)
     if outcome is None:
         return unknown_agent(session)
@@ -130,7 +131,7 @@ def ending(session: Session, agent: AgentFacts, nothing: str = "") -> SafeText |
 
 
 def _exit_words(session: Session) -> str:
-    """Return `exit 1`, `exit 3 · result says ✓`, or nothing for 0 and for an unknown exit code."""
+    """Return `exit 1` or `exit 3 · result says ✓`; empty for 0 and for an unknown exit code."""
     is_said = session.outcome is session.result_outcome
     return exit_words(session.exit_code) if is_said else session.outcome_words
 
@@ -176,7 +177,7 @@ def unknown_agent(session: Session, width: int | None = None) -> SafeText:
 
 
 class Wait(NamedTuple):
-    """What a session, or an open call of it, waits for: the user."""
+    """The wait of a session, or of an open call, for the user."""
 
     words: str
     """`waits for your permission`, or `waits for your answer`."""
@@ -192,11 +193,11 @@ class Wait(NamedTuple):
 
 
 Waits = Mapping[int, Wait]
-"""By the numbers of the open calls that wait for the user."""
+"""The waits for the user, by the number of the open call."""
 NO_WAITS: Waits = MappingProxyType({})
 _PERMISSION, _ANSWER = "waits for your permission", "waits for your answer"
 _ABOUT_PERMISSION = "permission"
-"""What an agent says that asks for a permission, and does not say for which call."""
+"""The word in an agent's message that asks for a permission without naming the call."""
 _NAMED = 60
 """The first characters of a question by which its call is found. The list cuts a longer one."""
 
@@ -213,8 +214,8 @@ def user_wait(session: Session, agent: AgentFacts = NO_FACTS, waits: Waits = NO_
 
 
 def waiting_calls(session: Session, agent: AgentFacts = NO_FACTS) -> Waits:
-    """Return the open calls that wait for the user. A question in the stream or outside it that names no call
-    is about the newest open one of the main agent."""
+    """Return the open calls that wait for the user. A question that names no call, in the stream or outside
+    it, belongs to the newest open call of the main agent."""
     if not session.open_calls or not (session.questions or agent.asks):
         return NO_WAITS
     calls = [*session.open_calls.values()]
@@ -558,7 +559,7 @@ def _if_long(length_ms: int | None, lead: str = "") -> str:
 
 
 def _usually(length_ms: int | None, usual_ms: int | None) -> str:
-    """Return ` (usually under 0:09)` for a longer duration than usual in whole seconds, else nothing."""
+    """Return ` (usually under 0:09)` if a duration exceeds the usual one in whole seconds; else empty."""
     if length_ms is None or usual_ms is None or length_ms < _LEAST_SHOWN_MS:
         return ""
     usual_seconds = usual_ms // 1000 + 1

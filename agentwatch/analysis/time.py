@@ -64,13 +64,13 @@ class Share(StrEnum):
     WRITING = "writing"
     THINKING = "thinking"
     BETWEEN_RUNS = "between runs"
-    """From the result of a run or turn to the first line of the next. It is not part of the whole."""
+    """The time from the end of a run or turn to the next line. It is not part of the whole."""
     UNATTRIBUTED = "unattributed"
     """Activity of unknown duration."""
     NOTICED = "waiting (notice)"
     """Waiting, while the agent reported a lost connection, a retry or a permission."""
     WAITING = "waiting for the model"
-    """The remaining time, except that in which something of unknown duration may have happened."""
+    """The remaining time, without time in which something of unknown duration may have happened."""
 
 
 _LAYERS = tuple(Share)[:-1]
@@ -172,7 +172,7 @@ class TimeBreakdown:
         self._session = session
         self._agent = Timeline(lambda call: call.duration_ms)
         self._seen = Timeline(lambda call: call.seen_duration_ms)
-        """Not continued once the agent has given a time: only its clock counts from then on."""
+        """The timeline by arrival, which ends once the agent gives a time: only its clock counts then."""
         self._entries = self._calls = self._runs = 0
         self._pauses = 0
         """The number of pauses between turns of the last run that were read so far."""

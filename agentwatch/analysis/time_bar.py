@@ -50,7 +50,7 @@ class Axis:
         return max(self._timeline.last_ms or 0, self.begin)
 
     def length(self, *, is_growing: bool) -> int:
-        """Return the length of the scale, at least 1. It grows in steps, so that the marks rarely move."""
+        """Return the length of the scale, at least 1. It grows in steps, so that the marks seldom move."""
         length = max(self.end - self.begin, 1)
         if not is_growing:
             return length
@@ -77,7 +77,7 @@ class Axis:
         return min(max(ms, self.begin), self.end)
 
     def silence_ms(self, moment: int, position: int) -> int:
-        """Return for how many ms no line was recorded after a moment, seen at this position."""
+        """Return for how many ms no line was recorded after a moment, at most up to `position`."""
         began_ms = self._timeline.ms_at(moment)
         if began_ms is None:
             return 0
@@ -179,15 +179,15 @@ class Silence(NamedTuple):
     """A stretch without any line."""
 
     first: int
-    """Its first cell."""
+    """The silence's first cell."""
     end: int
     """The cell after its last one."""
     ms: int
-    """Its real length, whatever the scale shortens."""
+    """The silence's real length, even if the scale shortens it."""
 
 
 class Layout:
-    """The cells of a bar of one width: for each, the moment at its end."""
+    """The cells of a bar of one width, each with the moment at its end."""
 
     def __init__(self, axis: Axis, width: int, length: int) -> None:
         self._axis = axis
@@ -200,7 +200,7 @@ class Layout:
         self.ends = array("q", [0]) * width
         """The moment at the end of each cell."""
         self._silences: dict[int, Silence] = {}
-        """By the moment at which they begin; only those that a later line has ended."""
+        """The silences by the moment at which they begin; only those that a later line has ended."""
 
     @property
     def is_valid(self) -> bool:
@@ -230,7 +230,7 @@ class Layout:
         return min(bisect_left(self.ends, moment), self.width - 1)
 
     def cell_at(self, moment: int, ms: int) -> int:
-        """Return the cell of a time; in a silence it moves on although the moment stays."""
+        """Return the cell of a time. In a silence the cell advances while the moment stays the same."""
         cell = self.cell_of(moment)
         if not self._has_times:
             return cell
@@ -265,7 +265,7 @@ class Layout:
 
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _LEAST_FULL = 4
-"""A cell with fewer calls is never drawn as a full one."""
+"""The least number of calls that fill a cell."""
 
 
 class Kind(StrEnum):
@@ -279,7 +279,7 @@ class Kind(StrEnum):
     SILENCE = "silence"
     """A part of a long stretch without any line."""
     FAILURE = "failure"
-    """A call failed, and was not tried again. Other failures are calls."""
+    """A call failed, and was not tried again. Other failed calls are drawn as calls."""
     REJECTION = "rejection"
     RED = "red"
     """Tests failed, and did not pass later."""
@@ -368,8 +368,8 @@ class Bar:
         alarms: Sequence[tuple[int, str]] = (),
         failures: Sequence[int] = (),
     ) -> list[Cell]:
-        """Return the cells, from left to right. A failure of `failures`, which are those still open, is drawn
-        unless a rule was hit in its cell, and a bookmark gives way to both. `handle` is the cell of the
+        """Return the cells, from left to right. `failures` are the open failures: each is drawn unless a rule
+        was hit in its cell. A bookmark is drawn only in a cell without either. `handle` is the cell of the
         moment that is shown."""
         cells, place = [*self._cells], self._layout.cell_of
         for at in failures:
@@ -451,7 +451,7 @@ class Bar:
             before = done, rejected
 
     def _counted(self, moment: int) -> tuple[int, int]:
-        """Return how many calls had ended and been rejected at a moment."""
+        """Return how many calls had ended, and how many were rejected, at a moment."""
         return self.calls.ended.count_to(moment), self.calls.rejected.count_to(moment)
 
     def _draw(self) -> None:
@@ -473,7 +473,7 @@ class Bar:
 
 
 def _full(most: int) -> int:
-    """Return how many calls make a full cell: a step at or above the most in a cell, which rarely changes."""
+    """Return how many calls fill a cell: a step at or above the most in a cell, so that it seldom changes."""
     step = _LEAST_FULL
     while step < most:
         step += step // 4

@@ -93,7 +93,7 @@ class _OfTool:
 
 
 class VerdictChanges:
-    """The verdicts by tool since the moment at which `first` calls had ended, read one at a time."""
+    """The changes of verdicts by tool since `first` calls had ended, read one at a time."""
 
     def __init__(self, feed: Feed, first: int) -> None:
         self._feed = feed
@@ -150,7 +150,7 @@ class KindCount:
 
 
 class Digest:
-    """The calls that ended since a moment: by kind, by file, failures still open, verdicts, trouble."""
+    """The calls that ended since a moment: by kind, by file, open failures, verdicts, and trouble."""
 
     def __init__(self, feed: Feed, since: Mark) -> None:
         self.since = since
@@ -164,7 +164,7 @@ class Digest:
         """The position of the next call that is read; calls before the moment are read for their verdicts."""
 
     def update(self, most: int = 200) -> bool:
-        """Read some ended calls, else one output or one file; return whether more may be left."""
+        """Read some ended calls, or else one output or one file; return whether more may be left."""
         ended = self._session.ended_calls
         end = min(self._next + most, len(ended))
         for position in range(self._next, end):
@@ -184,7 +184,7 @@ class Digest:
 
     @property
     def open_failures(self) -> list[OpenFailure]:
-        """The failures still open, the newest first. A search that printed nothing is not one."""
+        """Return the open failures, the newest first. A search without a match is not a failure."""
         no_match = self._episodes.no_match
         return [each for each in self.failures.newest_first() if each.call.number not in no_match]
 
@@ -233,7 +233,7 @@ _MOST_SPEED = 64
 _LEAST_IDLE_MS = 1000
 _LEAST_STEP_MS = 1000
 _MOST_STEPS = 4096
-"""The number of parts in which silences are searched. One lasts 7 s of 8 hours."""
+"""The number of parts in which silences are searched. In 8 hours, a part lasts 7 s."""
 
 
 class Play(NamedTuple):
@@ -310,7 +310,7 @@ _NOTHING = SafeText("nothing happened since")
 
 
 def since_words(session: Session, since: Mark) -> SafeText:
-    """Return what happened since a mark: `37 events: 6 calls, 2 failed, 3 files`; the files were changed."""
+    """Return what happened since a mark: `37 events: 6 calls, 2 failed, 3 files` (changed files only)."""
     new = happened(session, since)
     files = _changed_files(session, since)
     parts = [*_counts(new), plural(files[0], "file") if files[0] else "", ending_words(session, new)]
@@ -334,8 +334,8 @@ def away_summary(session: Session, since: Mark, now_ms: int) -> SafeText:
 
 
 def behind_words(shown: Session, live: Session, lead: SafeText, width: int) -> SafeText:
-    """Return how far an earlier moment is behind the live end, in the longest form that fits, at constant
-    cost: `‖ as of 09:14:31 · 37 events, 6 calls, 1 failure behind live`, or the lead alone."""
+    """Return how far an earlier moment is behind the live end, in the longest form that fits: `‖ as of
+    09:14:31 · 37 events, 6 calls, 1 failure behind live`, or only the lead. The cost is constant."""
     new = happened(live, mark(shown, 0, None))
     failed = new.outcomes.get(Outcome.FAILED, 0)
     calls = plural(new.calls, "call") if new.calls else ""

@@ -89,7 +89,7 @@ def new_turns(session: Session, since: Mark) -> int:
 
 
 def ended_turns(session: Session) -> int:
-    """Return the number of turns that are over, also those without a result or a run."""
+    """Return the number of turns that are over, including those without a result or a run."""
     if not session.runs:
         return int(session.is_closed)
     return len(session.runs) - (not session.run.is_over) + session.continued_turns

@@ -43,8 +43,8 @@ class CallVerdict(NamedTuple):
 
 
 def call_verdict(feed: Feed, call: Call) -> Verdict | None:
-    """Return the verdict on a call, whose output is read in 0.1 ms, or 4 ms for a line of 1 MiB. A call that
-    failed for another reason than its exit code has only a red verdict."""
+    """Return the verdict on a call. Its output is read in 0.1 ms, a line of 1 MiB in 4 ms. A call that failed
+    for another reason than its exit code can only have a red verdict."""
     if call.kind is not ToolKind.EXECUTE or call.ended is None or only_reads(parts_of(call.target or "")):
         return None
     found = verdict(call.target or "", output_tail(feed, call.ended, call.call_id), call.exit_code)
@@ -57,7 +57,7 @@ def call_verdict(feed: Feed, call: Call) -> Verdict | None:
 _MOST_CALLS = 5000
 """Calls that are read, from the newest: 25 ms."""
 _DONE = (Outcome.SUCCEEDED, Outcome.RETURNED, Outcome.UNFINISHED)
-"""One that never completed may have changed the file."""
+"""The outcomes of calls that changed nothing more; a call that never completed may have changed the file."""
 
 
 class ChangedFiles(NamedTuple):
@@ -69,7 +69,7 @@ class ChangedFiles(NamedTuple):
 
 
 def changed_files(session: Session, start: int, end: int) -> ChangedFiles:
-    """Return the files that ended calls from `start` up to `end`, but no shell commands, have changed."""
+    """Return the files that ended calls from `start` up to `end` changed, without those of shell commands."""
     first = max(start, end - _MOST_CALLS)
     files: dict[str, TouchedFile] = {}
     for index in range(first, end):
@@ -162,7 +162,7 @@ class CommandVerdict(NamedTuple):
     """The key of the command, by `command_key`; at most 4,000 characters of foreign text."""
     call: Call
     verdict: Verdict | None
-    """None if the last call has no verdict: it is open, was killed, or printed no closing line."""
+    """The verdict on the last call; None if it is open, was killed, or printed no closing line."""
     tool: str
     """The tool of this verdict, or of the verdict on an earlier call."""
     is_of_tests: bool
@@ -269,8 +269,8 @@ _MOST_KEPT = 500
 
 
 class VerdictHistory:
-    """The verdicts of the test runs, in the order in which they ended. New calls are read before old ones,
-    and old ones from the newest on; each once. `feed` must be at the live end."""
+    """The verdicts of the test runs, in the order in which they ended. Each call is read once: new calls
+    first, then old ones from the newest on. `feed` must be at the live end."""
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed

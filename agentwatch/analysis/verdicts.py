@@ -32,7 +32,7 @@ _NO_COUNTS = Counts()
 
 
 class Noun(IntEnum):
-    """What the counts of a tool count. If several tools closed, the greatest is the most informative."""
+    """The objects that a tool counts. If several tools closed, the greatest is the most informative."""
 
     BUILD = 0
     """A build, which counts nothing."""
@@ -449,9 +449,9 @@ class Source(StrEnum):
     """How a verdict is known."""
 
     PATTERN = "pattern"
-    """By the closing line of the tool."""
+    """The closing line of the tool tells it."""
     EXIT = "exit"
-    """By the exit code of the command."""
+    """The exit code of the command tells it."""
 
 
 class Verdict(NamedTuple):
@@ -572,8 +572,8 @@ _FAILING = re.compile(
     r"^(?:E   |FAILED\b|FAIL\b|FAIL:|ERROR\b|\s*--- FAIL|\s*not ok\b|\s*[✗✕×✖✘]\s|npm ERR!)"
     r"|[Ee]rror(?:\[\w|:| TS\d)|AssertionError|panicked at|Traceback \(most recent call last\)"
 )
-"""A line that names a failure: of pytest, unittest, go, jest, vitest, TAP, cargo, tsc, npm, or any
-`error:`."""
+"""Lines that name a failure, as written by pytest, unittest, go, jest, vitest, TAP, cargo, tsc and npm, and
+any `error:`."""
 _PLACE = re.compile(
     r'File "(?P<file>[^"]{1,400}+)", line (?P<number>\d{1,7})'
     r"|(?<![^\s\"'(\[<=])(?P<path>(?:[A-Za-z]:[\\/])?[^\s\"'()\[\]<>:,;]{1,400}+)"

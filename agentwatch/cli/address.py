@@ -51,8 +51,7 @@ class Address(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the recording. For a copy it is made from the session's id: the name of the copy's file
-        says nothing to the user."""
+        """The name of the recording; for a copy it is made from the session's id, which the user knows."""
         return f"{self.elsewhere.rpartition('/')[2]}.ndjson" if self.elsewhere else self.path.name
 
     @property
@@ -93,8 +92,7 @@ def parse_address(words: str) -> Address:
 
 
 def _path_of_file(name: str) -> Path:
-    """Return the path. A name without a folder and a suffix that is not a file is read as an id, and raises a
-    `Fault`."""
+    """Return the path; raise a `Fault` for a name without a folder and a suffix, which is an unknown id."""
     path = Path(name)
     if os.sep in name or path.suffix or os.path.lexists(name):
         return path

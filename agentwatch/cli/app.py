@@ -63,7 +63,7 @@ def watch(addresses: tuple[str, ...], **given: Any) -> int:
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """Return the options of a command that watches a session; raise `UsageError` if they exclude each
+    """Return the options of a command that watches a session, or raise `UsageError` if they exclude each
     other."""
     from agentwatch.cli.options import Options
 

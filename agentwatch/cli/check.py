@@ -392,8 +392,8 @@ def try_rules(rules: Sequence[Rule], since_ms: int, *, as_json: bool) -> int:
 
 
 def _changed_since(since_ms: int) -> list[SessionEntry]:
-    """Return the sessions that changed since a time: first the recordings of agentwatch, each group from the
-    newest."""
+    """Return the sessions that changed since a time: recordings of agentwatch first, then the newest
+    first."""
     from agentwatch.agents.session_entry import Reach
     from agentwatch.cli.sessions import every_session
 

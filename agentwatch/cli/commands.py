@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 _SHOWN_COLUMNS = 80
 _FIRST_SECONDS = 1.0
-"""How long printing waits at first. By then it is known whether a remote copy, of which bytes were dropped,
-begins again."""
+"""How long printing waits at first. Then it is known whether a copy begins again after dropped bytes."""
 _STOPPED_SECONDS = 2.0
 """How long publishing the end of a stopped agent may take: CI services kill a cancelled job soon."""
 _WAIT_SECONDS, _MOST_WAITS = 0.01, 100

@@ -247,8 +247,7 @@ class _Run:
         mode = plan.mode
         self._compares = mode is not None and mode.decides and plan.resume.mode_in is not None
         self._unsaid: list[list[int]] = []
-        """The files that have not named a mode yet: for each the descriptor, and the offset of the next
-        line."""
+        """The files that have not named a mode yet: the descriptor, and the offset of the next line."""
         self._fds: list[int] = []
         if self._compares and session.path != NO_FILE and os.path.isfile(session.path):  # no database
             fd = open_own(session.path)
@@ -301,8 +300,8 @@ class _Run:
             self._interrupt(source, why)
 
     def _wider(self) -> str:
-        """Return the mode of the run, a foreign text, if it may be wider than the one that the user asked
-        for; else empty."""
+        """Return the mode of the run, a foreign text, if it may be wider than the requested one; else
+        empty."""
         mode_in, modes, asked = self._plan.resume.mode_in, self._plan.resume.modes, self._plan.mode
         if mode_in is None or asked is None:
             return ""

@@ -266,8 +266,7 @@ def _plugins() -> dict[str, object]:
 
 
 def _environment(environ: Mapping[str, str]) -> dict[str, object]:
-    """Return the variables that are set and change what agentwatch does; the value is shown only for a
-    switch."""
+    """Return the variables that change what agentwatch does and are set; only switches have a value."""
     found = {name: _SET for name in (*_OURS, *variables(), *_OTHERS) if environ.get(name)}
     return {name: environ[name] if environ[name] in ("0", "1") else words for name, words in found.items()}
 

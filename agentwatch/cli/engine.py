@@ -414,8 +414,8 @@ def _object(found: Found) -> dict[str, object]:
 
 
 def login(words: str, file: Path | None, ca: Path | None) -> Login:
-    """Return a login. `words` are an address or a name in the settings; `ca` has the certificates of an
-    authority."""
+    """Return a login; `words` are an address or a name in the settings, `ca` has an authority's
+    certificates."""
     found, session = login_of(words, read_machines(os.environ).engines, os.environ)
     if session:
         raise Fault(f"engine takes the address of an engine, without a session: {found.address}", USAGE)

@@ -326,8 +326,7 @@ def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bo
 
 
 def parse_range(words: str) -> tuple[Address, Range | None]:
-    """Return the address and the range; the range is None for the whole session. Raise `Fault` if the words
-    name a single moment."""
+    """Return the address and the range, None for the whole session; raise `Fault` for a single moment."""
     from agentwatch.analysis.moments import CallEnd, Problem, parse
     from agentwatch.output.export.clip import Range
 

@@ -20,8 +20,7 @@ from agentwatch.text.times import date_and_time
 
 
 class AgentName(click.Choice[str]):
-    """The type of an argument that names one of some agents. The agents are loaded when a name is read,
-    completed or listed."""
+    """The name of one of some agents, which are loaded when a name is read, completed or listed."""
 
     def __init__(self, names: Callable[[], Iterable[str]]) -> None:
         self._names = names

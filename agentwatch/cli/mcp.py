@@ -79,9 +79,8 @@ def _changed(client: McpClient, entry: Mapping[str, Any] | None, is_confirmed: b
 
 
 def _entry(client: McpClient, *, is_raw: bool) -> dict[str, Any]:
-    """Return the entry that starts the server. It has the whole path of the program, because an editor has
-    another PATH, and the variables that move folders, because agents do not pass their whole environment to a
-    server."""
+    """Return the entry that starts the server. It has the whole path, because an editor has another PATH, and
+    the variables that move folders, because agents do not give a server their whole environment."""
     program = os.path.join(os.path.dirname(sys.executable), _NAME)
     start = [program] if os.access(program, os.X_OK) else [sys.executable, "-m", _NAME]
     arguments = [*start[1:], "mcp", *(["--raw"] if is_raw else [])]
@@ -98,8 +97,7 @@ def _vendors_command(client: McpClient, entry: Mapping[str, Any]) -> str:
 
 
 def _change(client: McpClient, entry: Mapping[str, Any] | None) -> Change | None:
-    """Return the change that adds the entry, or removes it if `entry` is None; return None if nothing
-    changes."""
+    """Return the change that adds the entry, or removes it if `entry` is None; None if nothing changes."""
     path = mcp_file(client, os.environ, Path.home())
     try:
         before = own_bytes(path, MOST_BYTES)

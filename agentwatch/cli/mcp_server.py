@@ -211,8 +211,8 @@ class Tools:
                     os.close(reader.fd)
 
     def _texts(self, hits: Sequence[Hit], words: Sequence[str]) -> Mapping[Hit, str]:
-        """Return the texts of hits as they are in redacted sessions. Hits in a session that is too large have
-        no text."""
+        """Return the texts of hits, as they are in redacted sessions; a session that is too large has
+        none."""
         if self._is_raw:
             return {hit: hit.text for hit in hits}
         texts: dict[Hit, str] = {}
@@ -255,8 +255,8 @@ class Tools:
 
 
 def _place(address: str) -> tuple[Path, MomentSpec | None]:
-    """Return the path of the session at an address, and its moment. The address must name a session of this
-    machine: other files are refused."""
+    """Return the path and the moment of an address, which must name a session of this machine, not any
+    file."""
     if not is_elsewhere(address):
         found = parse_address(os.path.expanduser(address))
         if any(each.path == found.path for each in every_session()):

@@ -48,8 +48,7 @@ def say(message: str) -> None:
 
 
 def confirmed(question: str) -> bool:
-    """Ask on the terminal, and return whether the user said yes. Without a terminal on both sides, the answer
-    is no."""
+    """Ask on the terminal; return whether the answer is yes. Without a terminal on both sides it is no."""
     if not (os.isatty(0) and os.isatty(2)):
         return False
     os.write(2, f"{printable(f'{question} [y/N]')} ".encode())
@@ -68,8 +67,7 @@ def internal_error(error: BaseException, files: SessionFiles | None = None) -> s
 
 
 def _arguments(error: BaseException) -> str:
-    """Return the arguments of an exception that are short numbers or texts; others may contain foreign
-    data."""
+    """Return the arguments that are short numbers or texts; others may contain foreign data."""
     shown = []
     for each in error.args:
         if type(each) is str:
@@ -80,8 +78,8 @@ def _arguments(error: BaseException) -> str:
 
 
 def _write_crash(error: BaseException, files: SessionFiles | None) -> str:
-    """Write a traceback; return a clause with its path. The values of variables may contain secrets, and are
-    left out."""
+    """Write a traceback without the values of variables, which may be secret; return a clause with its
+    path."""
     import traceback
 
     from agentwatch.recording.store import create_file, new_session_files

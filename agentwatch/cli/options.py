@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 
 class Options(NamedTuple):
-    """The options of a command that watches a session. An option that the command does not have keeps its
-    default."""
+    """The options of a command; an option that the command does not have keeps its default."""
 
     printing: bool = False
     output_format: str | None = None
@@ -68,8 +67,7 @@ class Options(NamedTuple):
         return Asked(self.moment, self.until, self.pause_on)
 
     def prints(self) -> bool:
-        """Whether the session is printed: with an output format, without a terminal, or if stdout is not a
-        terminal and `--tee` is not given."""
+        """Whether to print: with an output format, without a terminal, or at another stdout without `--tee`."""
         if self.printing or self.output_format is not None or not has_terminal():
             return True
         return not os.isatty(1) and not self.tee
@@ -87,8 +85,7 @@ class Options(NamedTuple):
         return agent_named(self.format)
 
     def keep_options(self, by_default: bool) -> KeepOptions:
-        """Return what is kept. `by_default` says whether a recording and a log are kept if no option mentions
-        them."""
+        """Return what is kept. `by_default`: a recording and a log are kept if no option mentions them."""
         return KeepOptions(
             recording=self.record,
             record=by_default and not self.no_record,

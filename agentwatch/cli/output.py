@@ -73,8 +73,7 @@ def check_output(
 
 
 def owner_of(path: Path, recording: Path | None = None) -> Path | None:
-    """Return the recording, or its arrival times, to which the name of a file belongs; the file may not
-    exist."""
+    """Return the recording, or its arrival times, to which a file's name belongs; the file may not exist."""
     for at in (at for at, sign in enumerate(path.name) if sign == "." and at):
         files = SessionFiles(path.with_name(f"{path.name[:at]}.ndjson"))
         if path not in files.every[1:]:
@@ -86,8 +85,7 @@ def owner_of(path: Path, recording: Path | None = None) -> Path | None:
 
 
 def descriptor(path: Path) -> int | None:
-    """Return the open descriptor that `-`, /dev/stdout, /dev/fd/3 or a link to one names; None for other
-    paths."""
+    """Return the open descriptor that `-`, /dev/stdout, /dev/fd/3 or a link to one names; None for others."""
     if path == STDOUT:
         return 1
     folder = os.path.realpath("/dev/fd")

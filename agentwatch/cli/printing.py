@@ -224,7 +224,7 @@ def _report_faults(source: Source) -> None:
 def _print_actions(
     session: Session, line: Callable[[Call], SafeText], sink_fd: int = 1
 ) -> Callable[[], None]:
-    """Return a function that prints the calls that ended since its last run, and at the end those that never
+    """Return a function that prints the calls that ended since its last run; at the end, those that never
     ended."""
     printed = len(session.ended_calls)
 

@@ -20,8 +20,7 @@ NAMES = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
 
 
 def schema(name: str) -> dict[str, Any]:
-    """Return a schema without references to other files: the schemas that it refers to are in its `$defs`, by
-    their `$id`."""
+    """Return a schema that has the schemas that it refers to in its `$defs`, by their `$id`."""
     names = [name]
     for each in names:
         names += {*_OTHER.findall(_text(each))}.difference(names)

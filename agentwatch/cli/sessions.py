@@ -348,8 +348,7 @@ def table(rows: Sequence[Row], every: Iterable[Row], width: int | None, now_ms: 
 
 
 def _named(row: Row) -> tuple[str, str]:
-    """Return the address of another machine with its last `/`, and the session's id there without its
-    publisher."""
+    """Return the address of another machine with its last `/`, and the session's id without the publisher."""
     from agentwatch.base.config import ENGINE
 
     if not row.address:

@@ -198,7 +198,7 @@ def _job(words: str, to: str | None, target: _TargetOf) -> Job:
 
 
 def _unfinished(to: str | None, target: _TargetOf, shown: _Shipping) -> Iterator[Job]:
-    """Yield the recordings that were begun and are not complete, and if `to` is given those of running
+    """Yield the recordings that are begun and not complete, and if `to` is given those of running
     sessions."""
     from agentwatch.recording.saved_sessions import is_recorded
     from agentwatch.recording.store import SessionFiles, saved_recordings

@@ -318,8 +318,7 @@ class Table(NamedTuple):
     """Whether names are cut in the middle."""
 
     def lines(self, width: int) -> Iterator[SafeText]:
-        """Yield a heading and the rows, in at most `width` columns; the column of names is as wide as the
-        longest one."""
+        """Yield a heading and the rows in at most `width` columns; names get what the longest one needs."""
         widths = [
             max(len(head), *(len(cells[at]) for _, cells in self.rows)) + _GAP
             for at, head in enumerate(self.heads)

@@ -19,8 +19,7 @@ _OPTION = "--format"
 
 
 def quick_status(arguments: Sequence[str]) -> int | None:
-    """Print the line of `status`, and return the exit code; None if the arguments need the whole command
-    line."""
+    """Print the line of `status`; return the exit code, or None if the whole command line is needed."""
     match arguments:
         case []:
             template = None
@@ -38,8 +37,8 @@ def quick_status(arguments: Sequence[str]) -> int | None:
 
 
 def status_line(template: str | None) -> str:
-    """Return the line for a template; without a template, what deserves attention. Raise `UnknownFieldError`
-    for a wrong one."""
+    """Return the line for a template, or else what needs attention; raise `UnknownFieldError` for a wrong
+    one."""
     if template is not None:
         StatusCounts().filled(template)  # a wrong template is reported whatever there is to count
     now_ms = clock_ms()

@@ -33,8 +33,7 @@ def has_colours(fd: int = 1) -> bool:
 
 
 def terminal_width(unknown: int) -> int | None:
-    """Return the columns of stdout, or `unknown` if the terminal does not tell them; None without a
-    terminal."""
+    """Return the columns of stdout, `unknown` if the terminal does not tell them, None without a terminal."""
     if not os.isatty(1):
         return None
     from shutil import get_terminal_size  # imports lzma: 3 ms

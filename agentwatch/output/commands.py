@@ -31,7 +31,7 @@ from agentwatch.text.safe import SafeText, safe_line, safe_text
 from agentwatch.text.times import utc_time
 
 MOST_SECONDS = 10.0
-"""How long a command may run, and how long the commands that wait at the end are waited for."""
+"""The time limit of a command, and of the wait at the end for commands that are still queued."""
 MOST_WAITING = 20
 """The events of a rule that wait for its command. The oldest ones beyond this number are left out."""
 _POLL_SECONDS = 0.02
@@ -48,7 +48,7 @@ _COLUMNS: Mapping[str, int] = {
     "state": 40,
     "event": 40,
 }
-"""How long the texts of an event may be: the object has less than 64 KB."""
+"""The length limit of each text of an event: the object has less than 64 KB."""
 
 
 class Commands:
@@ -57,7 +57,7 @@ class Commands:
     def __init__(self, report: Callable[[SafeText], object] | None = None) -> None:
         """`report` is called with the first fault of each rule's command, in another thread."""
         self.faults: dict[str, OSError | None] = {}
-        """Why the command of a rule has failed for the first time, by the words for the command."""
+        """The first fault of each rule's command, by the words for the command."""
         self._report = report
         self._queues: dict[tuple[str, tuple[str, ...]], _Queue] = {}
         self._lock = threading.Lock()
@@ -128,7 +128,8 @@ class Commands:
         return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
 
     def _redacted(self, name: str, whole: str) -> str:
-        """Return a text as safe text without secrets and personal data; only a command has several lines."""
+        """Return a text as safe text without secrets and personal data; only a command keeps several
+        lines."""
         text = whole[:_MOST_READ]
         shown = self._masked((safe_text if name == "command" else safe_line)(self._masked(text)))
         most = _COLUMNS[name]
@@ -179,7 +180,8 @@ class _Queue:
 
 
 def _is_over(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process has ended, if possible without collecting it: its group keeps the number."""
+    """Return whether a process has ended, without collecting it if possible, so that its group keeps the
+    number."""
     if not hasattr(os, "waitid"):
         return process.poll() is not None
     try:

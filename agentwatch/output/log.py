@@ -35,8 +35,8 @@ _SAID_COLUMNS = 240
 
 
 class ActionLog:
-    """The lines of the log of one session, each returned once. `alarms` may be appended; `acts` returns the
-    acts so far, the oldest first. With `addresses`, each line of a call has its number: `#12`."""
+    """The lines of the log of one session, each returned once. `alarms` may be appended to. `acts` returns
+    the acts so far, the oldest first. With `addresses`, each line of a call has the call's number: `#12`."""
 
     def __init__(
         self,
@@ -57,7 +57,8 @@ class ActionLog:
         self._logged = 0
         self._said = 0
         self._outcomes: Counter[Outcome] = Counter()
-        """Complete when the closing line is due: the end of a run also ends its open calls."""
+        """The calls by outcome, complete when the closing line is due: the end of a run also ends its open
+        calls."""
         self._is_closed = False
 
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
@@ -138,7 +139,7 @@ class ActionLog:
             yield styled((line, "strong"))
 
     def _end_run(self, number: int) -> Iterator[SafeText]:
-        """Yield the closing line of a run once. Number 0 is the time before the first run, without a line."""
+        """Yield the closing line of a run, once. Number 0, the time before the first run, has none."""
         if self._runs_ended < number:
             self._runs_ended = number
             calls = self._session.calls
@@ -206,7 +207,8 @@ class LogWriter:
     def __init__(
         self, reader: LineReader, log_fd: int, agent: Agent | None = None, path: Path | None = None
     ) -> None:
-        """Start the thread, which closes `log_fd`. The alarms and acts are beside `path`, or None."""
+        """Start the thread, which closes `log_fd`. `path` is the recording that has alarms and acts, or
+        None."""
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._log_fd = log_fd

@@ -32,8 +32,8 @@ _FIELDS = [
 
 
 def row_json(row: Row, host: str) -> bytes:
-    """Return a row as one line of JSON with the same keys for every session, null for what is unknown. Texts
-    are the agent's, with `?` for half a surrogate pair. A silent machine's session is `unknown`."""
+    """Return a row as one line of JSON with the same keys for every session; unknown values are null. Texts
+    are the agent's, with `?` for half a surrogate pair. A session on a silent machine is `unknown`."""
     status = row.status
     if row.lost_ms is not None:
         status = UNKNOWN._replace(since_ms=row.lost_ms, now=status.now)

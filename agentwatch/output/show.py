@@ -58,8 +58,8 @@ def call_text(feed: Feed, call: Call, now_ms: int | None = None) -> Iterator[Saf
 
 
 def call_json(feed: Feed, call: Call) -> bytes:
-    """Return a call as in the summary, with `arguments` and `result` as sent, or null. For a line over 16 MiB
-    they are `{"bytes": 20000000, "offset": 4096}`, where it is."""
+    """Return a call as in the summary, with `arguments` and `result` as they were sent, or null. If their
+    line is over 16 MiB, they are its size and place: `{"bytes": 20000000, "offset": 4096}`."""
     arguments, result = call.arguments_place or call.result_place, call.result_place
     members = {
         "version": 1,
@@ -178,7 +178,8 @@ def state_text(state: State) -> Iterator[SafeText]:
 
 
 def state_json(state: State) -> Iterator[bytes]:
-    """Yield the summary with `at_ms`, `offset`, `status` and `episodes`, a quarter of its CPU time."""
+    """Yield the summary with `at_ms`, `offset`, `status` and `episodes`, which take a quarter of its CPU
+    time."""
     more = {
         "episodes": _episodes(state.feed),
         "at_ms": state.at_ms,

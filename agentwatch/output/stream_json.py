@@ -29,7 +29,8 @@ class ByteCopy:
         self._copied = start
 
     def copy(self) -> int:
-        """Copy the new bytes, return their number; `BrokenPipeError` if nobody reads the sink any more."""
+        """Copy the new bytes; return their number. Raise `BrokenPipeError` if the sink has no reader any
+        more."""
         until = self._growth.size()
         before = self._copied
         while self._copied < until:
@@ -42,11 +43,11 @@ class ByteCopy:
 
 
 class Tee:
-    """Copies a recording to the next program in a thread: a slow one blocks neither agent nor screen."""
+    """Copies a recording to the next program in a thread: a slow program blocks neither agent nor screen."""
 
     def __init__(self, recording_fd: int, growth: Growth, sink_fd: int) -> None:
         self.fault: OSError | None = None
-        """Why copying ended early; None if the next program merely stopped reading."""
+        """The fault that ended copying early; None if the next program merely stopped reading."""
         self._growth = growth
         self._copy = ByteCopy(recording_fd, growth, sink_fd)
         self._sink_fd = sink_fd
@@ -105,8 +106,8 @@ def replayed(
     asked: Asked,
     agent: Agent | None = None,
 ) -> Feed | Problem:
-    """Return a feed whose recording grows as it is replayed, without times all at once; or why the recording
-    does not have the part that is asked for. `agent` is None to detect it."""
+    """Return a feed whose recording grows as it is replayed, without times all at once; or a `Problem` if the
+    recording does not have the part that is asked for. `agent` is None to detect the agent."""
     whole = Feed(reader, agent)
     history = History(whole, reader)
     whole.advance()

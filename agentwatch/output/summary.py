@@ -48,8 +48,8 @@ def _tests(feed: Feed) -> dict[str, object] | None:
 
 
 def summary(session: Session, more: Mapping[str, object] | None = None) -> Iterator[bytes]:
-    """Yield the summary of a session alone in pieces, because its text may be long, with `more` at the end
-    and without a line end. Characters that could control a terminal become JSON escapes."""
+    """Yield the summary of a session alone, with `more` at the end and without a line end. It is in pieces,
+    because its text may be long. Characters that could control a terminal become JSON escapes."""
     run, checks = session.run, integrity(session)
     yield _members(
         b"{",
@@ -176,8 +176,8 @@ def command_members(command: CommandVerdict) -> dict[str, object]:
 
 
 def final_answer(session: Session) -> str:
-    """Return the assistant's text after the last call and the last prompt; the result's if there is only
-    that. Thoughts, notices and subagents' entries are left out."""
+    """Return the assistant's text after the last call and the last prompt, or the text of the result if there
+    is no other. Thoughts, notices and subagents' entries are left out."""
     if session.run.is_bare:
         return session.run.result or ""
     return "".join(entry.text for entry in final_entries(session))

@@ -38,7 +38,7 @@ class Finding:
 
 
 class _Collector:
-    """Collects the unknown in the lines of a `LineJoiner`, to which it returns no events but `Malformed`."""
+    """Collects the unknown parts of a `LineJoiner`'s lines. It returns no events but `Malformed`."""
 
     def __init__(self, agent: Agent | None) -> None:
         self.agent = agent

@@ -172,7 +172,7 @@ _TEMPORARY = re.compile(
 _HOME = re.compile(r"""(?<![\w.~-])(?:/(?:home|Users)/[^/\s"'`;|&<>():]{1,64}|/root(?![\w.-]))""")
 _OF_TEMPORARY = ("/tmp/", "/shm/", "/folders/", "AppData")  # noqa: S108 - no file
 _OF_HOME = ("/home/", "/Users/", "/root")
-"""What every text with such a path has."""
+"""Each text with such a path contains one of these."""
 _MASK = re.compile(r"\[((?:secret:)?[a-z -]{1,40}) [0-9a-f]{4}\]|(user)-[0-9a-f]{4}(?![0-9A-Za-z])")
 """The mask of a secret in a redacted recording. Its digits differ from recording to recording."""
 _NUMBER = re.compile(r"(?<![A-Za-z_0-9])[0-9]+")
@@ -295,10 +295,10 @@ _SAME_TOOL, _SAME_SUBJECT = 2, 1
 
 class Match(StrEnum):
     EQUAL = "equal"
-    """Both have the same key, at the same place."""
+    """Both calls have the same key, at the same place."""
     MOVED = "moved"
     REPLACED = "replaced"
-    """Both are of the same tool at the same place, with another target."""
+    """Both calls have the same tool at the same place, and different targets."""
     ONLY_A = "only_a"
     ONLY_B = "only_b"
 
@@ -317,7 +317,7 @@ class Alignment(NamedTuple):
     """The calls of two runs side by side."""
 
     steps: list[Step]
-    """In the order of both runs. A moved call is at its earlier place of the two."""
+    """The steps in the order of both runs. A moved call is at the earlier of its two places."""
     is_exact: bool
     """Whether the alignment is accurate; very repetitive runs are aligned by a simpler rule."""
 

@@ -1,4 +1,4 @@
-"""The comparison of two runs by calls, or of several runs a side by medians. None is unknown, never 0."""
+"""Compares two runs by calls, or several runs a side by medians. An unknown value is None, never 0."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Side:
 
 
 def side_of(name: str, feed: Feed) -> Side:
-    """Return a run as it is compared. Reading outputs again takes 0.1 ms each. `feed` is at its end."""
+    """Return a run as it is compared. Reading an output again takes 0.1 ms. `feed` is at its end."""
     session, final = feed.session, final_verdicts(feed)
     commands = {levelled(each.command, session.run.cwd): each for each in reversed(final.commands)}
     commands = dict(reversed(commands.items()))
@@ -382,7 +382,7 @@ def _result(verdict: Verdict | None) -> tuple[bool, bool, int, int] | None:
 # Several runs a side.
 
 _FEW = 10
-"""With fewer runs a side, a difference of medians may well be chance."""
+"""With fewer runs a side, a difference of medians may be due to chance."""
 MOST_HABITS = 20
 _MOST_KEYS = 100_000
 """The limit for the different calls of all runs that are counted."""
@@ -422,7 +422,7 @@ class Several:
     b: Sequence[Side]
     shares: list[Share]
     habits: list[Habit]
-    """At most 20; the call whose shares differ most is first."""
+    """At most 20 habits; the call whose shares differ most is first."""
 
     @property
     def is_few(self) -> bool:

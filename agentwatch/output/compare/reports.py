@@ -41,15 +41,15 @@ class Table(NamedTuple):
 
 class StepLine(NamedTuple):
     sign: str
-    """One character: `=`, `~`, `>`, `!`, `-` or `+`."""
+    """A character: `=`, `~`, `>`, `!`, `-` or `+`."""
     word: str
-    """What the sign means: `only in A`."""
+    """The meaning of the sign: `only in A`."""
     a: str
     b: str
     lines: tuple[str, ...]
     """The call, and below it what went differently."""
     outcomes: tuple[str, str] = ("", "")
-    """How the calls ended, such as `succeeded`. It is empty if the run does not have the call."""
+    """How the calls ended in both runs, such as `succeeded`; empty for a run without the call."""
 
 
 class Gap(NamedTuple):
@@ -440,8 +440,8 @@ PARTING = "Where they part"
 def report_of(
     comparison: Comparison, a: str = "", b: str = "", *, every: bool = False, minus: str = "-"
 ) -> Report:
-    """Return the report on two runs, at the addresses `a` and `b` or "". `every` lists equal calls too;
-    `minus` is the sign of removed lines."""
+    """Return the report on two runs. `a` and `b` are their addresses, or empty. `every` lists equal calls
+    too. `minus` is the sign of removed lines."""
     return Report(
         _TITLE,
         [("A", named(comparison.a)), ("B", named(comparison.b))],

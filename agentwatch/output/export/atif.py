@@ -204,8 +204,8 @@ class _CallWriter:
         return _foreign_json(value if isinstance(value, dict) else {"input": value})
 
     def _content(self, call: Call, place: Place) -> str | None:
-        """Return the text of a result, as sent or else as shown; None if the line that ended the call has
-        none."""
+        """Return the text of a result as it was sent, or else as it was shown; None if the line that ended
+        the call has none."""
         payloads = self._payloads(place)
         if payloads is not None and payloads.names(call.call_id):
             value, is_named = payloads.result(call.call_id)
@@ -298,7 +298,7 @@ _OF_THE_MODEL = (Kind.ANSWER, Kind.REASONING, Kind.CALL)
 
 class Noted(NamedTuple):
     seen_ms: array[int]
-    """When the line arrived with which an entry began; 0 if unknown."""
+    """The time of arrival of the line with which an entry began; 0 if unknown."""
     model: array[int]
     models: list[str | None]
     requests: dict[int, Tokens | None]
@@ -317,8 +317,8 @@ class Noted(NamedTuple):
         return self.models[self.model[number]] if number < len(self.model) else None
 
     def tokens_of(self, numbers: Iterable[int]) -> Tokens | None:
-        """Return the token counts of a step; None if no line has both the output and the counts of its
-        request: counts in a line of their own may belong to the step before or after."""
+        """Return the token counts of a step. They are None if no line has both an output and the counts of
+        its request: counts in a separate line may belong to the step before or after."""
         found = [self.requests[number] for number in numbers if number in self.requests]
         counts = [tokens for tokens in found if tokens is not None]
         return added(counts) if counts and len(counts) == len(found) else None

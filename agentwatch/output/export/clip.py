@@ -164,7 +164,7 @@ class Part(NamedTuple):
 
 
 def range_of(wanted: Range, exported: Exported) -> Part | Problem:
-    """Return the part between two moments, or why there is none; it ends when all calls of the range have."""
+    """Return the part between two moments, which ends when all of its calls have, or why there is none."""
     calls = exported.session.calls
     for moment in wanted:
         if isinstance(moment, CallEnd) and moment.number > len(calls):
@@ -183,7 +183,8 @@ def range_of(wanted: Range, exported: Exported) -> Part | Problem:
 
 
 def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
-    """Return the clip of a part; `agent` is None if it must be recognised by itself. Raise `OSError`."""
+    """Return the clip of a part; `agent` is None if the clip must be recognised by itself. Raise
+    `OSError`."""
     reader = exported.feed.reader
     assert isinstance(reader, LineReader)
     known = agent or agent_named(exported.session.format or "")

@@ -39,7 +39,7 @@ class Exported:
     name: str
     """The name of the recording, without its folder: `session.ndjson`."""
     feed: Feed
-    """Its session is that of the last exported moment. It reads the blocks of calls."""
+    """A feed whose session is that of the last exported moment. It reads the blocks of calls."""
     timeline: RecordedTimes
     """The times of the whole recording."""
     modified_ms: int = 0
@@ -134,7 +134,7 @@ class Wanted(NamedTuple):
     is_raw: bool = False
     """Whether secrets and personal data stay in."""
     masks: Masks | None = None
-    """What makes the masks, if several sessions must have the same; None for those of one session."""
+    """The source of masks if several sessions must have the same; None for masks of one session."""
 
 
 def exported(

@@ -56,7 +56,7 @@ class Sent(NamedTuple):
     """The result of sending a session."""
 
     words: str
-    """One line for the user: how much was sent to which address, and what was refused. No safe text."""
+    """A line for the user: how much was sent to which address, and what was refused. It is not safe text."""
     is_complete: bool
     """Whether all of it was accepted."""
 
@@ -79,7 +79,7 @@ class Format(NamedTuple):
     module: str
     """The module whose `EXPORTER` it is."""
     key: str = ""
-    """Its key on the screen; empty for a format that is not a file."""
+    """The format's key on the screen; empty for a format that is not a file."""
     words: str = ""
 
 

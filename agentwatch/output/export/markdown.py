@@ -147,7 +147,7 @@ class Bounds(NamedTuple):
 _OF_BODIES = Bounds(40, 40, 400)
 """Limits for arguments and results: at most 32 kB a body, half of GitHub's limit for a comment."""
 _OF_TEXTS = Bounds(300, 100, 4000)
-"""Of what the agent wrote. A paragraph is one line."""
+"""Limits for what the agent wrote. A paragraph is one line."""
 
 
 class Pieces(NamedTuple):
@@ -155,7 +155,7 @@ class Pieces(NamedTuple):
 
     head: SafeText
     tail: SafeText
-    """Empty unless lines are left out."""
+    """The last lines; empty unless lines are left out."""
     left_out: int
     """The number of lines between the two."""
 
@@ -174,7 +174,7 @@ def pieces(text: str, bounds: Bounds, make: Callable[[str], SafeText] = page_tex
 
 
 def fenced(text: str, language: str = "text", bounds: Bounds = _OF_BODIES) -> Iterator[str]:
-    """Yield a code block, or two if the text is cut; the fence is longer than any run of its character."""
+    """Yield a code block, or two if the text is cut. A fence is longer than any run of its character."""
     head, tail, left_out = cut = pieces(text, bounds, exact_text)
     yield from _block(head, language)
     if left_out:

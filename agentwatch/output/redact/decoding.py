@@ -30,7 +30,8 @@ _COLOURS = (
     ("^", ("^[[",), _COLOUR_OF_CAT),
     ("\u241b", ("\u241b",), _COLOUR_AS_SYMBOL),
 )
-"""Colours by the character, and by the literals, that a text with them has: literals are fast."""
+"""The patterns of colours. A text has such colours only if it contains the character and one of the literals,
+which are searched first because that is fast."""
 _ENTITIES = (
     "quot|amp|apos|lt|gt|nbsp|sol|colon|equals|num|dollar|percnt|excl|comma|semi|lowbar|period|plus|commat"
     "|quest|ast"
@@ -103,7 +104,7 @@ def colours(text: str) -> list[re.Pattern[str]]:
 
 
 def rewritten(text: str, changes: Sequence[tuple[int, int, str]]) -> Decoded:
-    """Return the changed lines of a text, with each `(start, end, replacement)`, in order."""
+    """Return the changed lines of a text, each with its replacements `(start, end, replacement)` in order."""
     parts: list[str] = []
     starts: list[int] = []
     sources: list[tuple[int, int, bool]] = []

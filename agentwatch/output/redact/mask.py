@@ -13,7 +13,7 @@ class Found(NamedTuple):
     start: int
     end: int
     kind: str
-    """What it is, such as `github`, `password` or `e-mail`: two words at most, never a part of the value."""
+    """The kind of value, such as `github` or `password`: two words at most, never a part of the value."""
 
 
 def joined(found: list[Found]) -> list[Found]:

@@ -29,7 +29,7 @@ _LEAST_WORD = 16
 """A value of letters alone is a word, unless it is this long."""
 _LEAST_NUMBER = 12
 _FEW = 16
-"""So few values are searched one by one."""
+"""The number of values up to which values are searched one by one."""
 _GRAMS: tuple[tuple[int, Literal["Q", "I"]], ...] = ((8, "Q"), (4, "I"))
 _BEGINNING = 8
 """The least number of characters of a value whose rest was cut off."""

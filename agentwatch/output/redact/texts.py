@@ -387,7 +387,7 @@ class Blocks:
         self._pieces = 0
 
     def add(self, key: object, line: int, offset: int, data: bytes, *, is_escaped: bool = True) -> None:
-        """Append a piece at an offset of the recording to a block, perhaps inside a JSON string."""
+        """Append a piece at an offset of the recording to a block. The piece may be inside a JSON string."""
         block = self._blocks.pop(key, None)
         if block is None:
             block = Block(is_escaped=is_escaped)

@@ -49,7 +49,7 @@ class Edits:
         bucket.append(end - start << _INDEX_BITS | index)
 
     def between(self, start: int, end: int) -> list[_Edit]:
-        """Return the changes in a part, without overlaps; the longest of several gives the mask."""
+        """Return the changes in a part without overlaps; the longest of overlapping ones gives the mask."""
         changes: list[tuple[int, int, int]] = []
         for number in range(start >> _BUCKET_BITS, (end - 1 >> _BUCKET_BITS) + 1):
             bucket = self._buckets.get(number, ())

@@ -16,7 +16,7 @@ HIT = "rule"
 
 
 class Event(NamedTuple):
-    """What has happened in a session. Its texts are foreign."""
+    """An event in a session. Its texts are foreign."""
 
     event: str
     """`rule`, or one of `EVENTS`."""

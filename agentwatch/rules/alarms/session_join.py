@@ -40,8 +40,8 @@ class JoinedSession:
         tripwires: Sequence[Tripwire],
         run: Callable[[Hit], object] = lambda _hit: None,
     ) -> None:
-        """Join at the end of the last whole line. `agent` is None to detect it; `run` runs the command of a
-        rule. Raise `OSError` for a file that cannot be read, or is not a regular one of this user."""
+        """Join at the end of the last whole line. `agent` is None to detect the agent; `run` runs the command
+        of a rule. Raise `OSError` for a file that cannot be read, or is not a regular one of this user."""
         self.path = path
         opened = open_saved(path, follow=True, open_file=open_own)
         self._fd, self._growth = opened.fd, opened.growth
@@ -63,8 +63,8 @@ class JoinedSession:
         os.close(self._fd)
 
     def judge(self, at_ms: int, seconds: float) -> list[Announcement]:
-        """Read the new lines for about `seconds`; return the hits to announce. Raise `FileChanged`, after
-        which the session is joined again, or `OSError`."""
+        """Judge the new lines for about `seconds`; return the hits to announce. Raise `FileChanged`, after
+        which the session must be joined again, or `OSError`."""
         self._growth.size()  # notices that the file is shorter
         if self._growth.has_ended() or bytes_before(self._fd, self._reader.offset) != self._before:
             raise FileChanged

@@ -48,7 +48,7 @@ class Commands(Protocol):
 
     @property
     def faults(self) -> Mapping[str, OSError | None]:
-        """Which commands have failed."""
+        """The commands that have failed."""
 
     def tell(self, command: tuple[str, ...], event: Event) -> None:
         """Run a command with an event."""
@@ -93,7 +93,7 @@ class AlarmThread:
         self.has_rules = bool(tripwires)
         """Whether calls or the run may hit a rule."""
         self.fault: OSError | None = None
-        """Why the log is incomplete; None while no write has failed."""
+        """The fault that made the log incomplete; None while no write has failed."""
         self.alarms: list[Alarm] = []
         """The rules that were hit so far, at most 1,000 hits of each."""
         self.stopped_by = ""

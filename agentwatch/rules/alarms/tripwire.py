@@ -26,7 +26,7 @@ class Action(StrEnum):
     NOTE = "note"
     """A desktop notification."""
     LOG = "log"
-    """Only the line in the log."""
+    """A line is written to the log, and nothing else happens."""
     RUN = "run"
     """A command of the user's is run."""
     PAUSE = "pause"

@@ -165,9 +165,9 @@ class Cooldown:
 
     def __init__(self) -> None:
         self._announced: dict[tuple[str, str], int] = {}
-        """When each rule was announced last, in milliseconds; by its name and its action."""
+        """The time of each rule's last announcement in milliseconds, by its name and its action."""
         self._waiting: dict[tuple[str, str], tuple[Alarm, int]] = {}
-        """For each rule with waiting hits, the newest hit and the number of the others."""
+        """The newest hit and the number of the others, by the rule that has waiting hits."""
 
     def add(self, alarm: Alarm) -> Announcement | None:
         """Return the announcement of a hit; None if it has to wait."""

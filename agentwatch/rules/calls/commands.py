@@ -82,14 +82,14 @@ _READERS = frozenset(
 )
 """Programs that print, copy or send the files that their arguments name."""
 _COPIERS = frozenset({"cp", "scp", "rsync", "install"})
-"""Those of them whose last argument is written."""
+"""The programs of `_READERS` that write to their last argument."""
 _GIT_READS = frozenset({"diff", "show", "log", "blame", "grep", "cat-file", "annotate"})
 _PRINTERS = frozenset({"echo", "printf"})
 _FILTERS = frozenset({"grep", "egrep", "rg", "sort", "uniq", "head", "tail", "tac", "tee"})
 """Programs that print lines of what they read."""
 _SENDERS = frozenset({"curl", "wget", "http", "https", "xh"})
 _SENDS = ("--upload-file=", "-T=", "--post-file=", "--body-file=")
-"""Their options before a file, each with the sign between the two."""
+"""The options of these programs before a file, each with the sign between the two."""
 _DOWNLOADERS = frozenset({"curl", "wget", "fetch", "aria2c", "http", "https", "xh"})
 _INTERPRETER = re.compile("(?:python|pypy)[0-9.]{0,6}|node|deno|bun|perl|ruby|php|lua|osascript|Rscript|pwsh")
 """Programs that run a file in another language than the shell's."""
@@ -216,7 +216,7 @@ class _Found:
 
     def __init__(self, places: Places | None = None) -> None:
         self.places = places
-        """Where parts of the command are; None to note none."""
+        """The places of the parts of the command; None if they are not noted."""
         self.programs: dict[str, None] = {}
         self.words: dict[str, None] = {}
         self.runs: dict[str, None] = {}
@@ -259,18 +259,18 @@ class _Stage:
         self.outputs: list[str] = []
         self.documents: list[str] = []
         self.before: list[str] = []
-        """What runs in the substitutions among the words."""
+        """The programs that run in the substitutions among the words."""
         self.after: list[str] = []
-        """What runs in `>(…)`."""
+        """The programs that run in `>(…)`."""
         self.known: str | None = None
-        """What the last substitution inserts."""
+        """The text that the last substitution inserts; None if it is unknown."""
         self.given: tuple[str, ...] | None = None
         """The paths that it inserts, or that are above them, if that is known."""
         self.feed = feed
         """The stage before in the pipeline."""
         self.text = ""
         self.printed: str | None = None
-        """What the stage prints, if that is known."""
+        """The text that the stage prints; None if it is unknown."""
         self.items: tuple[str, ...] | None = None
         """The paths that the lines of the output name, or that are above them, if that is known."""
 
@@ -279,7 +279,7 @@ class _Group(NamedTuple):
     sign: str
     outer: _Stage
     pipeline: list[str]
-    """What ran before in the pipeline of the outer stage."""
+    """The programs that ran before in the pipeline of the outer stage."""
     folder: str
     lines: list[str]
 
@@ -301,9 +301,9 @@ class _Reader:
         self._last = self._stage
         self.variables: dict[str, tuple[str, ...]] = {}
         self.items: tuple[str, ...] | None = None
-        """What `{}` stands for."""
+        """The values of `{}`."""
         self._fetched: dict[str, str] = {}
-        """By variable: the pipeline whose output it has."""
+        """The pipeline whose output a variable has, by the variable."""
         self._line_end: tuple[int, int] | None = None
         """The place of the line end before the present word."""
         self._has_ended = False

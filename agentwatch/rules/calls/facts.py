@@ -36,7 +36,7 @@ class Silences:
         """The numbers of the calls that had not ended when their entries were read."""
 
     def before(self, call: Call) -> int | None:
-        """Return the silence before a call in ms; None if unknown. Only entries up to it are read."""
+        """Return the silence before a call in ms; None if unknown. Only entries before the call are read."""
         transcript = self._session.transcript
         while len(self._before) < call.number and self._entries < len(transcript):
             entry = transcript[self._entries]
@@ -156,7 +156,7 @@ class CallFacts:
 
     @cached_property
     def episodes(self) -> Episodes:
-        """What was tried again, among the calls that were read so far."""
+        """The calls that were tried again, among those that were read so far."""
         from agentwatch.analysis.episodes import Episodes
 
         return Episodes(self._feed)

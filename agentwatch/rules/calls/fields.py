@@ -12,7 +12,7 @@ NAMES_OF_KINDS: dict[ToolKind, tuple[str, ...]] = {
     ToolKind.PLAN: ("todo",),
     ToolKind.DELEGATE: ("task", "subagent"),
 }
-"""Other names of kinds in rules, for the sessions of all agents."""
+"""Names in rules for kinds of calls, for the sessions of all agents."""
 CREATES = "write"
 """The name of a tool that creates a file, beside that of its kind."""
 _TOOLS = (*_KINDS, *(name for names in NAMES_OF_KINDS.values() for name in names), CREATES)

@@ -29,7 +29,7 @@ class Filter(NamedTuple):
     words: str
     """The words before the first mistake."""
     matches: Matches | None
-    """None if there are no words."""
+    """The test for a call; None if there are no words."""
     problem: RuleError | None = None
 
 

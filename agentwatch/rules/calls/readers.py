@@ -203,7 +203,7 @@ def _command_tests(cwd: _Cwd) -> dict[str, Callable[[str], Test[Call]]]:
 
 
 def _word_test(word: str) -> Test[Call]:
-    """Return the test for a word in lower case. Only `*` makes it a glob: targets may have `x[0]` and
+    """Return the test for a word in lower case. Only `*` makes a word a glob: targets may contain `x[0]` and
     `why?`."""
     matches = word_matcher(word)
     begins_outcome = len(word) >= _LEAST_OF_AN_OUTCOME

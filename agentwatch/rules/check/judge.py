@@ -297,7 +297,7 @@ class _LongestSilence:
 
 
 _AT_ONCE = 64
-"""The ended calls that are judged at once. One by one, 31,000 calls take 0.78 s, not 0.52 s."""
+"""The number of ended calls judged together: 31,000 calls take 0.52 s, or 0.78 s one by one."""
 _NUMBERS_OF_RUN = frozenset(field.name for field in RUN_FIELDS)
 
 

@@ -29,7 +29,7 @@ class Severity(StrEnum):
 
     ERROR = "error"
     WARNING = "warning"
-    """It is reported, and does not change the exit code."""
+    """A broken rule is reported, and does not change the exit code."""
 
 
 class Fact(StrEnum):
@@ -55,13 +55,13 @@ class Amount(StrEnum):
     IDLE = "idle"
     """The longest silence that no running call explains."""
     ELAPSED = "elapsed"
-    """From the first line to the last."""
+    """The time from the first line to the last."""
     COST = "cost"
-    """In US dollars."""
+    """The cost in US dollars."""
     TOKENS = "tokens"
     """Input and output."""
     CONTEXT = "context"
-    """How full the model's context was at most."""
+    """The greatest share of the model's context that was in use."""
 
 
 _MEASURES: Mapping[Amount, Measure] = {
@@ -89,7 +89,7 @@ class Require(NamedTuple):
     fact: Fact
     severity: Severity = Severity.ERROR
     act: str = ""
-    """What the user did, for `acted`."""
+    """The act of the user that `acted` demands."""
 
     @property
     def name(self) -> str:
@@ -157,7 +157,7 @@ def limit(key: str, value: object, severity: Severity = Severity.ERROR) -> Limit
 
 
 def by_options(forbids: Sequence[str], requires: Sequence[str], limits: Sequence[str]) -> list[Rule]:
-    """Return the rules of options: `tests=green`, `failed=5`. A `RuleError` names the option."""
+    """Return the rules of options: `tests=green`, `failed=5`. A `RuleError` names the faulty option."""
     rules: list[Rule] = [_by_option("--forbid", words, forbid) for words in forbids]
     found = [_by_option("--require", words, _required) for words in requires]
     rules += [rule for rule in found if rule is not None]
@@ -189,8 +189,8 @@ def _limited(words: str) -> Limit:
 
 
 def merged(rules: list[Rule]) -> list[Rule]:
-    """Return the rules, the last of each key. Raise `RuleError` if two rules about calls have the same
-    name."""
+    """Return the rules, of which a later one replaces an earlier one with the same key. Raise `RuleError` if
+    two rules about calls have the same name."""
     found: dict[object, Rule] = {}
     for rule in rules:
         if isinstance(rule, Forbid):
@@ -246,7 +246,7 @@ def starter_path(name: str) -> Path:
 
 
 def read_rules(path: Path) -> list[Rule]:
-    """Return the rules of a file, in its order; raise `Fault` if it cannot be read or is none."""
+    """Return the rules of a file in order; raise `Fault` if it cannot be read or is not a file of rules."""
     try:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES + 1)

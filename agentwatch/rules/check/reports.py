@@ -79,8 +79,9 @@ def _looked(judgement: Judgement) -> str:
 
 def junit_document(checked: Sequence[Checked]) -> bytes:
     """Return a `testsuite` for each recording with a `testcase` for each rule. A broken rule is a `failure`,
-    a broken warning `skipped`. A rule that had nothing to check is an `error` if so in all recordings, else
-    `skipped`. All rules are judged in one pass, so each testcase gets an equal part of the time."""
+    and a broken warning is `skipped`. A rule that had nothing to check is an `error` if this is so in all
+    recordings, else `skipped`. All rules are judged in one pass, so each testcase gets an equal part of the
+    time."""
     from xml.etree.ElementTree import Element, SubElement, indent, tostring  # 10 ms, for this format only
 
     unseen = {each.rule for each in blind(checked)}
@@ -166,7 +167,7 @@ def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
 
 
 def github_commands(checked: Sequence[Checked]) -> Iterator[str]:
-    """Yield `::error title=…::…` for the runner: rules without anything to check, then those with most
+    """Yield `::error title=…::…` for the runner: rules without anything to check, then those with the most
     hits."""
     found = [(one, each) for one in checked for each in one.judgements if each.state is State.BROKEN]
     found.sort(key=lambda pair: -pair[1].hits)

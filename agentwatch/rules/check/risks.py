@@ -26,7 +26,7 @@ _RISKS = re.compile(
     r"|\b(?:LD|DYLD|GIT)_[A-Z_]{1,40}=|\b(?:PATH|BASH_ENV|PROMPT_COMMAND|PYTHONPATH|NODE_OPTIONS|HUSKY)="
     r"|[|`;]|\$\(|&&|>{1,2}|<\("
 )
-"""Those words, and the signs that join commands."""
+"""A pattern of these words, and of the signs that join commands."""
 
 
 def risks_in(text: str, cwd: str | None = None, *, is_command: bool = True) -> list[tuple[int, int]]:

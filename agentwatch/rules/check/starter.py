@@ -64,7 +64,7 @@ def starter() -> Iterator[SafeText]:
 
 
 def starter_of(feed: Feed, judge: Judge, name: str) -> Iterator[SafeText]:
-    """Yield a file of rules that hold in a session, which `starting_rules` judged, with its figures."""
+    """Yield a file of rules that hold in a session, with its figures; `starting_rules` judged the session."""
     found = judge.judgements()
     yield from _head(f" of {cut(safe_line(name), 200)}")
     yield SafeText(f"# Programs that the session ran: {_programs(feed.session) or 'none'}.")

@@ -38,18 +38,18 @@ _MATCHERS: Mapping[Measure, Callable[[str], Matcher]] = {
 
 @dataclass(frozen=True)
 class Readers(Generic[T]):
-    """How the values of the fields are read from a call or a row."""
+    """The functions that read the values of the fields from a call or a row."""
 
     values: Mapping[str, Callable[[T], Value]]
-    """By the name of the field."""
+    """The function that reads each field, by the field's name."""
     word: Callable[[str], Test[T]]
     """Returns the test for a word without a field, in lower case."""
     own: Mapping[str, Callable[[str], Test[T]]]
-    """For fields with a special comparison: returns the test for a value."""
+    """A function that returns the test for a value, by the name of a field with a special comparison."""
     began_ms: Callable[[T], int | None] = lambda _subject: None
-    """When the call or the session began; None if unknown."""
+    """Returns when the call or the session began; None if unknown."""
     quoted: Callable[[str], Test[T]] | None = None
-    """Returns the test for a word in quotes, if that is another one."""
+    """Returns the test for a word in quotes; None if it is the test for other words."""
 
 
 class Condition(Protocol):
@@ -130,8 +130,8 @@ class Comparison(_OfField):
 
 @dataclass(frozen=True)
 class TimesOfDay:
-    """Whether the call or the session began between two local times of day, in seconds, on any day; over
-    midnight if the first one is later."""
+    """Whether the call or the session began between two local times of day, in seconds, on any day. If the
+    first time is the later one, the period includes midnight."""
 
     first: int
     last: int

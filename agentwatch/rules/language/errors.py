@@ -14,8 +14,8 @@ _MOST_QUOTED = 40
 
 
 class RuleError(ValueError):
-    """A rule that cannot be read. `reason` is one line, and may quote any character; `at` counts
-    characters."""
+    """A rule that cannot be read. `reason` is one line, and may quote any character; `at` is the offset of
+    the mistake in characters."""
 
     def __init__(self, reason: str, at: int = 0) -> None:
         super().__init__(reason)

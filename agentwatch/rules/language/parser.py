@@ -47,8 +47,8 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """Split a rule. A parenthesis groups at the beginning of a word: `f(x)` is a word. A word that begins
-    with `--` is text. Raise `RuleError` for a rule that is too long, or of which a part is not whole."""
+    """Split a rule. A parenthesis groups only at the beginning of a word: `f(x)` is a word. A word that
+    begins with `--` is text. Raise `RuleError` for a rule that is too long or has an unclosed part."""
     if len(text) > MOST_CHARACTERS:
         raise RuleError(f"a rule has at most {MOST_CHARACTERS:,} characters, this one has {len(text):,}")
     found: list[Token] = []
@@ -126,7 +126,8 @@ def _ends_word(text: str, at: int, depth: int) -> None:
 
 
 def _until(text: str, at: int, sign: str, start: int) -> tuple[str, int]:
-    r"""Return the text up to a sign, and the offset after it. `\` keeps the sign, and in a quote also `\`."""
+    r"""Return the text up to a sign, and the offset after it. `\` escapes the sign and `\`; a quote loses
+    it."""
     pieces: list[str] = []
     while (char := text[at : at + 1]) != sign:
         if not char:
@@ -307,7 +308,7 @@ _TIMES = re.compile(r"([0-9:]{0,8})\.\.([0-9:]{0,8})")
 
 def _times_of_day(token: Token) -> TimesOfDay | None:
     """Return the times of `09:00..09:10`, of which one may be left out; None for another word. Raise
-    `RuleError` if one of them is not on the clock."""
+    `RuleError` if a time is out of range."""
     found = _TIMES.fullmatch(token.value)
     if found is None or ":" not in token.value:
         return None
@@ -351,7 +352,7 @@ class Typed(NamedTuple):
 
 
 def typed(text: str, vocabulary: Vocabulary) -> Typed:
-    """Return the rule of the words before the first mistake: `failed` for `failed duration>5`."""
+    """Return the part of a rule before its first mistake: `failed` for `failed duration>5`."""
     problem, words = None, text
     for _ in range(_MOST_MISTAKES):
         if not words.strip():

@@ -12,7 +12,7 @@ from agentwatch.text.durations import read_duration
 
 
 class Measure(StrEnum):
-    """What the values of a field are, which decides how they are compared."""
+    """The type of a field's values, which decides how they are compared."""
 
     NAME = "name"
     """A word, which a glob matches as a whole: `tool:edit`, `program:python*`."""
@@ -38,7 +38,7 @@ class Field(NamedTuple):
     name: str
     measure: Measure
     about: str
-    """What it is, in one line: `what the call acts on`."""
+    """The field's meaning, in one line: `what the call acts on`."""
     values: tuple[str, ...] = ()
     """Values that are offered while a rule is being typed."""
     is_closed: bool = False
@@ -58,11 +58,11 @@ class Vocabulary(NamedTuple):
     elsewhere: Mapping[str, str] = {}
     """Fields that other kinds of rules have, and which: `{"failed": "--on and check"}`."""
     synonyms: Mapping[str, str] = {}
-    """Other words for fields, which an error names: `{"file": "path"}`."""
+    """Words that users may write instead of a field; an error then names the field: `{"file": "path"}`."""
     quotes_text: bool = False
-    """Whether a word in quotes is text, also if it is one of the alternatives."""
+    """Whether a word in quotes is text even if it is one of the alternatives."""
     word_cost: int = 1
-    """That of a word without a field."""
+    """The cost of testing a word without a field."""
 
     @classmethod
     def of(
@@ -80,7 +80,7 @@ _TIME_OF_DAY = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?")
 
 
 def seconds_of_day(text: str) -> int | None:
-    """Return the seconds from midnight to `09:00` or `9:00:30`; None for another text."""
+    """Return the seconds from midnight to a time such as `09:00` or `9:00:30`; None for another text."""
     found = _TIME_OF_DAY.fullmatch(text)
     hours, minutes, seconds = (int(each or 0) for each in found.groups()) if found else (0, 0, 0)
     return None if found is None else (hours * 60 + minutes) * 60 + seconds

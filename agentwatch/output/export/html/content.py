@@ -397,7 +397,7 @@ def preformatted(
     made: Callable[[str], list[Node]] | None = None,
     most: int = MOST,
 ) -> list[Node]:
-    """Return a preformatted text, cut in its middle if long. `made` makes the nodes of a piece, or None."""
+    """Return a preformatted text, cut in its middle if it is long; `made` makes the nodes of a part."""
     make = made or (lambda piece: [exact_text(piece)])
     head, left_out, tail = kept(foreign.rstrip("\n"), most)
     if not left_out:
@@ -472,7 +472,7 @@ def _value(value: object, most: int) -> list[Node]:
 
 
 def _limited(parts: Sequence[_Part], noun: str, made: Callable[[_Part, int], Node]) -> list[Node]:
-    """Return the first parts, made with the most characters of a text in each, and how many are missing."""
+    """Return the first parts, each made with a limit of characters, and how many parts are missing."""
     most, more = share(len(parts)), len(parts) - _MOST_PARTS
     nodes = [made(part, most) for part in parts[:_MOST_PARTS]]
     return [*nodes, element("p", "cut", f"… {more:,} more {noun} left out")] if more > 0 else nodes

@@ -201,8 +201,8 @@ _SCRIPT = b'<script type="%s" id="chunk-%d">%s</script>\n'
 
 
 class _Chunks:
-    """Packs contents, a JSON line each, in chunks of texts and of calls, because those of calls are only
-    inflated when opened. Without compression, a page can be printed while it loads."""
+    """Packs contents, one JSON line each, in chunks of texts and chunks of calls, which are inflated only
+    when a call is opened. Without compression, a page can be printed while it loads."""
 
     def __init__(self, *, compresses: bool) -> None:
         self._compresses = compresses
@@ -283,7 +283,7 @@ def stylesheet(name: str) -> str:
 
 
 def policy(script: str, style: str) -> str:
-    """Return the policy: nothing is loaded, only this script (empty for none) and stylesheet are used."""
+    """Return the policy: nothing is loaded, and only this script (empty for none) and stylesheet are used."""
     scripts = (f"script-src '{_hash(script)}'",) if script else ()
     return "; ".join(
         (

@@ -27,7 +27,7 @@ _MOST_REASONS = 3
 
 
 def check() -> None:
-    """Check that the extra is installed, and that the environment asks for its protocol; or raise `Fault`."""
+    """Raise `Fault` unless the extra is installed and the environment asks for its protocol."""
     name = next((name for name in _PROTOCOLS if os.environ.get(name)), None)
     if name is not None and os.environ[name] != _PROTOCOL:
         raise Fault(f"{name} is {os.environ[name]}; agentwatch sends {_PROTOCOL} only", USAGE)

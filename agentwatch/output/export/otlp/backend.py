@@ -43,14 +43,14 @@ class Reply(NamedTuple):
     status: int
     content_type: str
     body: bytes
-    """Its beginning."""
+    """The beginning of the body."""
 
 
 class Answer(NamedTuple):
     accepted: int
     status: int | None = None
     reason: str = ""
-    """Why spans were refused, or what the backend says about those that it has taken."""
+    """The backend's reason for refusing spans, or its message about those that it accepted."""
     ends: bool = False
     """Whether the next batches would be refused too."""
 
@@ -135,7 +135,7 @@ _SCHEMA = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
 _TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
 _COMPRESSIONS = ("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION")
 _SECONDS = 60.0
-"""For a batch, with its repetitions. The exporter's 10 s are too short for a usual `Retry-After` of 30 s."""
+"""The time limit of a batch with retries. The exporter's 10 s are less than a usual `Retry-After` of 30 s."""
 _CONNECT_SECONDS = 10.0
 _LEAST_SECONDS = 1.0
 _MOST_BODY = 1 << 16
@@ -209,7 +209,7 @@ class _Requests(requests.Session):
         self.reply: Reply | None = None
         """The answer to the last request; None if it has failed."""
         self.failure: Exception | None = None
-        """Why the last request has failed; None if it has not."""
+        """The error of the last request; None if it succeeded."""
         self._has_answered = False
 
     def forget(self) -> None:

@@ -106,7 +106,7 @@ _SPAN_BYTES = 8
 
 
 class _Ids:
-    """The ids of the trace of a run; `began_ms` separates recordings of one session that was resumed."""
+    """The ids of the trace of a run. `began_ms` separates recordings of one session that was resumed."""
 
     def __init__(self, session_id: str, run: int, began_ms: int | None) -> None:
         self._run = (session_id, str(run), str(began_ms))
@@ -140,7 +140,7 @@ def _id(size: int, *words: str) -> int:
 
 _NS = 1_000_000
 _MOST_MS = (1 << 63) // _NS - 1
-"""In the year 2262. OTLP has 64 bits for a time in nanoseconds."""
+"""The latest time, in the year 2262: OTLP has 64 bits for a time in nanoseconds."""
 _MOST_TRIED = 1000
 _STEP_NS = 1000
 
@@ -226,7 +226,7 @@ class _Clock:
 
 
 def began_ms(exported: Exported) -> list[int | None]:
-    """Return when each run began, by its first time, not shifted, so that a part has the ids of the whole."""
+    """Return when each run began, by its first time, unshifted: a part has the ids of the whole."""
     began = [run.began_seen_ms for run in exported.session.runs]
     if None in began:
         for call in exported.session.calls:
@@ -444,7 +444,7 @@ def _program_of(call: Call) -> str | None:
 
 
 def _error_of(call: Call) -> str | None:
-    """Return the kind of error of a call; None without one. An exit code other than 0 always is one."""
+    """Return the kind of error of a call; None without an error. An exit code other than 0 is one."""
     if call.exit_code:
         return f"exit_{call.exit_code}" if abs(call.exit_code) < 1 << 32 else "exit"
     return call.outcome.value if call.outcome in _ERRORS else None

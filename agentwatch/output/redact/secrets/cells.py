@@ -42,7 +42,7 @@ _ARGUMENTS = (
     ("- -", _LISTED_OPTION),
     ("\\\n", _CONTINUED),
 )
-"""What shows an option in a list of arguments, with the literal that it begins with."""
+"""The patterns of options in a list of arguments, each with the literal that the option begins with."""
 _BETWEEN = re.compile(r"[\"'][ ]?,\s{0,60}[\"']|[\"']?\n[ \t]{0,40}-[ \t]{1,4}[\"']?|\\\n[ \t]{0,80}")
 _REACH = 300
 

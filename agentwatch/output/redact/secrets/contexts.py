@@ -29,7 +29,7 @@ class Context(NamedTuple):
 
     kind: str
     literal: str
-    """What every text with this syntax has, in lower case. Patterns that begin with it are faster."""
+    """A part, in lower case, of every text with this syntax. Patterns that begin with it are faster."""
     pattern: str
     """A regular expression that RE2 can compile. Its last group that matched is the secret, or all of it."""
     judgement: Judgement = "filled"

@@ -40,7 +40,7 @@ _WORDS = _RARE.union(
     b"key env secret secrets shadow identity token password passwords passwd passphrase ssh ssl kube"
     b" docker".split()
 )
-"""One of these words is in each name. Those that are not rare are a part of it only beside some literals."""
+"""Words of which each name has one. Those that are not rare count only beside some literals."""
 _LITERALS = tuple(
     b".key _key -key /key key. .env /secret _secret secret. secrets/ /token _token -token token. /pass _pass"
     b" passwords. password. passwd. .pass .ssh/ ssl/ .kube/ .docker/ /identity /shadow /id_".split()

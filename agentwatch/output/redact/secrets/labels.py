@@ -20,10 +20,10 @@ from agentwatch.output.redact.secrets.values import (
 )
 
 Category = Literal["password", "secret", "token", "key", "credential", "weak"]
-"""What a label labels. After a `weak` one the value must show by itself that it is generated."""
+"""The kind of value that a label names. A value after a `weak` label must itself look generated."""
 
 STEMS = ("pass", "pwd", "pw", "secret", "token", "key", "cred", "auth", "psk", "salt", "api", "access")
-"""What each label of a secret has, in lower case."""
+"""Texts of which each label of a secret contains one, in lower case."""
 _WORDS_AFTER = """
 arn board checksum code count date digest error expir field file fingerprint frame hash id index len
 length limit map name path pattern policy prefix regex sha size suffix thumbprint type uri url usage
@@ -157,7 +157,7 @@ def _of_generated(
 
 
 _REST = re.compile("[A-Za-z0-9_-]{0,40}")
-"""What an identifier has after the stem of its label."""
+"""A pattern of what follows the stem of a label in an identifier."""
 _CLOSE = r"[\\\"'`\])* \t]{0,20}"
 _WRAP = r"(?:[A-Za-z_.:@$&-]{0,40}\(?|[A-Za-z_]{2,12}[0-9]{1,3}\()[ ]{0,2}"
 """Characters that may precede a quote: the prefix of a string, or a call."""
@@ -233,7 +233,7 @@ _NAMED_AFTER = re.compile(
 )
 _CELL = re.compile(r"(.{3,600})")
 _PARTICLES = tuple("はがをの의은는이가是为為")
-"""What may be between a label and its value instead of a sign."""
+"""Particles that may be between a label and its value instead of a sign."""
 _MEMBER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,40}\.[A-Za-z_$][A-Za-z0-9_$]{0,40}[?:!|&=+*-]")
 """A member of an object in code without spaces, with an operator after it."""
 
@@ -266,7 +266,7 @@ _FOLLOWING = re.compile(
     r"|[A-Za-z_]{1,40}(?:[^A-Za-z_\s,;.)(]|[ ]{1,2}[=|<]))"
     r"|[:=|*(,>\\\n]|[\"'][ ]{0,2}\}|[?.+~!-]{1,2}[=>]|</?[A-Za-z])"
 )
-"""What follows a label that has a value, in short: most labels of code have none."""
+"""A quick test of what follows a label that has a value: most labels of code have none."""
 _SETTING = ("ENV ", "env ", "setenv ", "SetEnv ", "setx ", "fastcgi_param ")
 """Commands before a variable and its value."""
 _IDENTIFIER = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -451,7 +451,7 @@ def _is_chosen(value: str, label: _Label, match: re.Match[str], *, is_quoted: bo
 
 
 def _head(value: str, following: str) -> str:
-    """Return a value without quotes up to a comma that separates words; `following` is the next character."""
+    """Return a value without quotes up to a comma that separates words; `following` comes after the value."""
     at = max(value.rfind(","), value.rfind(";"))
     while at > 0 and (
         (following and following in "=:([{\"'`")

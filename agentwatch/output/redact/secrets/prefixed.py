@@ -1,4 +1,4 @@
-"""Finds tokens that begin with letters of their vendor, whose name is their kind."""
+"""Finds tokens whose first letters name their vendor, and so their kind."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
 
     kind: str
     prefixes: str
-    """What tokens begin with, separated by spaces."""
+    """The beginnings of tokens, separated by spaces."""
     body: str
     """The regular expression of what follows, which RE2 can compile: bounded repeats, no look-around."""
     weak: bool = False
@@ -368,7 +368,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 LONG_WORD = 14
-"""Only words that are longer than this are given to the searches."""
+"""Only longer words are searched."""
 _HEAD = 4
 """The characters of a word by which the prefixes that may be in a text are chosen."""
 _WORD_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

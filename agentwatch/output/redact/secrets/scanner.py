@@ -396,7 +396,7 @@ def _in_piece(piece: str, text: str) -> Iterator[Found]:
 
 
 def masked(text: str, personal: Personal, masks: Masks) -> str:
-    """Return a text without the secrets that it shows by itself, and without personal data."""
+    """Return a text without personal data, and without secrets that can be recognised in it alone."""
     shown, at = "", 0
     for each in joined([*find(text), *personal.find(text)]):
         shown += text[at : each.start] + masks.mask(text[each.start : each.end], each.kind)
