@@ -23,9 +23,9 @@ class HostPlace(NamedTuple):
     host: str
     """A name, or an address; one of IPv6 without brackets."""
     user: str = ""
-    """Empty if the address names none."""
+    """The user; empty if the address names none."""
     port: int | None = None
-    """None if the address names none."""
+    """The port; None if the address names none."""
 
     def __str__(self) -> str:
         user = f"{self.user}@" if self.user else ""
@@ -99,7 +99,8 @@ def is_engine(words: str) -> bool:
 
 
 def parse_engine(words: str) -> tuple[EngineAddress, str]:
-    """Return an engine and the session behind its `/`, or empty; `Fault` for another form or a password."""
+    """Return an engine, and the session behind its `/` or empty; raise `Fault` for a wrong form or a
+    password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(ENGINE).partition("/")
     if has_password(place):
         raise Fault(

@@ -18,7 +18,7 @@ from agentwatch.session.limits import Reported
 
 VERSION = 1
 _SHORTENED = ("cwd", "problem", "last", "title", "prompt", "branch", "repo", "model", "host", "agent")
-"""Cut until a card fits, to a quarter or else to nothing: a control character takes six bytes in JSON."""
+"""Members that are cut to a quarter or to nothing until a card fits: a control character takes six bytes."""
 _DROPPED = (*_SHORTENED, "sha256", "ground", "outcome", "state")
 
 
@@ -47,7 +47,7 @@ class Card:
     running: int | None = None
     failed: int | None = None
     rejected: int | None = None
-    """How many calls a person or a rule refused."""
+    """The number of calls that a person or a rule refused."""
     cancelled: int | None = None
     context_used: int | None = None
     context_size: int | None = None
@@ -55,7 +55,7 @@ class Card:
     """The windows of the usage limits of its account. They are left out if they do not fit."""
     bytes: int = 0
     shipped: int = 0
-    """How many of its bytes the engine has."""
+    """The number of its bytes that the engine has."""
     started_ms: int | None = None
     seen_ms: int | None = None
     duration_ms: int | None = None

@@ -104,7 +104,7 @@ class CardRows:
         self._most = most
         self._rows: dict[Key, Row] = {}
         self._heard: dict[Key, int] = {}
-        """When the newest card of each session was written, by our clock."""
+        """The time, by our clock, at which the newest card of each session was written."""
         self._cards: dict[Key, int] = {}
         """The hash of the newest card of each session: a sign of life is often the same card again."""
         self._live: set[Key] = set()
@@ -117,7 +117,7 @@ class CardRows:
 
     @property
     def left_out(self) -> int:
-        """How many sessions are known beyond the limit, up to 200,000."""
+        """The number of sessions known beyond the limit, up to 200,000."""
         return sum(map(len, self._left_out.values()))
 
     def crowds(self) -> list[tuple[str, int]]:
@@ -196,8 +196,8 @@ class CardRows:
 
 
 def beyond_shares(sessions: Iterable[SessionName], counts: Mapping[str, int], most: int) -> list[SessionName]:
-    """Return the sessions that a limit leaves out, the first of `sessions` first. A publisher with few
-    sessions keeps all of them; those with many have the same number each."""
+    """Return the sessions that exceed a limit, the first of `sessions` first. A publisher with few sessions
+    keeps all of them; publishers with many keep the same number each."""
     room = share = most
     for number, count in enumerate(sorted(counts.values())):
         share = room // (len(counts) - number)

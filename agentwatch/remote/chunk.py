@@ -92,7 +92,8 @@ def headers_of(piece: Piece) -> dict[str, str]:
 
 
 def piece_of(headers: Mapping[str, str], payload: bytes) -> Piece | None:
-    """Return the piece that a message carries; None if its headers, which are foreign, are not of one."""
+    """Return the piece that a message carries; None if its headers, which are foreign, do not describe
+    one."""
     if (end := headers.get(END)) is not None:
         return _ended(end)
     offset = _number(headers.get(OFFSET, ""))

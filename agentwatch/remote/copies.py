@@ -63,7 +63,7 @@ class Origin(NamedTuple):
     is_left: bool = False
     """Whether a newer copy has the rest of the session."""
     missing: int = 0
-    """How many bytes before the next piece are not expected any more."""
+    """The number of bytes before the next piece that will never arrive."""
     size: int = 0
     """The bytes that the copy had; it was cut if it has fewer."""
     sha256: str = ""
@@ -71,7 +71,7 @@ class Origin(NamedTuple):
     exit_code: int | None = None
     host: str = ""
     seen_ms: int = 0
-    """When the copy last had all bytes that were there for it."""
+    """The last time at which the copy had all bytes that existed."""
     sequence: int = 0
     """The sequence of the last piece on the engine, from which reading can continue."""
 
@@ -85,7 +85,7 @@ def _write_origin(fd: int, origin: Origin) -> None:
 
 
 def _read_origin(fd: int) -> Origin | None:
-    """Return the origin in an open file, which stays open; None if it has none, or is not of this user."""
+    """Return the origin in an open file, which stays open; None without one, or in another user's file."""
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
         return None
@@ -121,8 +121,8 @@ class _CopiedTimes:
                 self._last = int(offset), int(epoch_ms)
 
     def write(self, seen: Iterable[Pair], gaps: Iterable[Pair] = ()) -> None:
-        """Write arrival times (offset in the copy, ms since the epoch), without those that are not in order
-        or no times of day; `gaps` are offsets, and bytes that are missing before them."""
+        """Write arrival times (offset in the copy, ms since the epoch); those out of order or out of range
+        are left out. `gaps` has offsets, and the number of missing bytes before each."""
         lines = [b"gap %d %d\n" % gap for gap in gaps]
         last = self._last
         for offset, epoch_ms in seen:
@@ -163,7 +163,7 @@ class LocalCopy:
 
     @property
     def lost(self) -> int:
-        """How many bytes the copy had once, and does not have now: its file was cut."""
+        """The number of bytes that the copy has lost because its file was cut."""
         return max(self.origin.size - self.size, 0)
 
     def hold(self) -> bool:
@@ -342,7 +342,8 @@ class Copies:
         return found
 
     def find(self, address: str, session: str) -> LocalCopy | None:
-        """Open a copy of a session that was not altered, a complete one before the largest; or None."""
+        """Open a copy of a session that was not altered: a complete or else the largest one; None without
+        one."""
         found = [
             (origin.is_complete, _size(path), path)
             for path, origin in self.known()
@@ -442,11 +443,11 @@ class Rule:
 
     def __init__(self, copy: LocalCopy, most_bytes: int) -> None:
         self.missing = 0
-        """How many bytes are missing before the last piece that was ahead."""
+        """The number of missing bytes before the last piece that was ahead."""
         self._copy = copy
         self._most_bytes = most_bytes
         self._line_start = 0
-        """Where a line begins after one whose beginning is not kept; 0 if no such place is known."""
+        """The beginning of a line behind one whose own beginning is not kept; 0 if no such place is known."""
 
     def take(self, chunk: Chunk) -> Step:
         """Put the bytes of a chunk that the copy does not have into it, with their arrival times. Raise
@@ -490,8 +491,8 @@ class Rule:
         return Step.COMPLETE
 
     def _first(self, chunk: Chunk) -> int | None:
-        """Return where in a first chunk the copy begins; None if no line is known to be whole. The recording
-        may be kept only from within a line on."""
+        """Return where the copy begins in a first chunk; None if no line is known to be whole. The beginning
+        of the recording may not be kept, so that the first chunk begins within a line."""
         if chunk.offset in (0, self._line_start):
             return 0
         line, newline, rest = chunk.payload.partition(b"\n")

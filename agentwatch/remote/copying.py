@@ -60,7 +60,7 @@ _MOST_SHOWN = 80
 
 class EngineChannel:
     def __init__(self, archive: Archive, session: SessionName, sequence: int = 0) -> None:
-        """Read a session from a piece on, or all of it. The archive is closed with the channel."""
+        """Prepare to read a session from a piece on, or all of it. The archive is closed with the channel."""
         self._archive = archive
         self._session = session
         self.pieces = archive.pieces(session, sequence)
@@ -89,13 +89,13 @@ class EngineChannel:
 
 
 def connected(login: Login, session: SessionName, copy: LocalCopy) -> EngineChannel:
-    """Connect for the bytes that a copy lacks. The last piece is read again: it may have changed."""
+    """Connect for the bytes that a copy lacks. The last piece is read again, because it may have changed."""
     return EngineChannel(open_archive(login), session, copy.origin.sequence)
 
 
 def find_session(archive: Archive, words: str) -> SessionName:
-    """Return the session that words name, by the cards that the engine has: `PUBLISHER.ID`, the id, or at
-    least the first 6 characters of either. Raise `Fault` if it is not exactly one."""
+    """Return the session that words name, among the cards that the engine has: `PUBLISHER.ID`, the id, or at
+    least the first 6 characters of either. Raise `Fault` unless exactly one session matches."""
     whole = parse_session(words)
     publisher, dot, _ = words.partition(".")
     wanted = publisher if dot and is_publisher(publisher) else "*"
@@ -164,7 +164,7 @@ _FIRST_BREAK_SECONDS = 0.2
 _LONGEST_BREAK_SECONDS = 5.0
 _REFUSED_SECONDS = 60.0
 _OTHER_SECONDS = 0.2
-"""How often it is tried to fill a copy that another process fills."""
+"""The interval of attempts to fill a copy that another process fills."""
 _OTHER_SILENT_SECONDS = 15.0
 """A process that fills a copy notes each second that it has all; one that misses bytes, every 10 s."""
 _CLOSE_SECONDS = 0.9
@@ -192,7 +192,7 @@ class Copying:
         self._path_lock = threading.Lock()
         self._is_path_kept = False
         self._other = (-1, -1, 0.0)
-        """For a copy that another process fills: its size and `seen_ms`, and since when they hold."""
+        """The size and `seen_ms` of a copy that another process fills, and since when both are unchanged."""
         self._thread = threading.Thread(target=self._run, name="copying", daemon=True)
         if self._is_over:
             self._status.has_read.set()
@@ -210,7 +210,7 @@ class Copying:
 
     @property
     def problem(self) -> str:
-        """Why the copy does not have all bytes, in one line of foreign text; empty if it has."""
+        """The reason why the copy lacks bytes, in one line of foreign text; empty if it has all."""
         missing = self._copy.origin.missing
         return self._status.problem or (f"{missing:,} bytes missing" if missing else "")
 
@@ -221,7 +221,7 @@ class Copying:
 
     @property
     def beginning(self) -> int:
-        """How many bytes of the beginning are not kept any more."""
+        """The number of bytes at the beginning that are not kept any more."""
         return self._copy.origin.base or 0
 
     @property
@@ -261,7 +261,7 @@ class Copying:
         return bool(origin.missing) or origin.is_left or origin.differs or self._status.is_short
 
     def wait_until_read(self, seconds: float) -> bool:
-        """Wait until the copy has all bytes that exist now; `problem` says which the engine does not have."""
+        """Wait until the copy has all bytes that exist now; `problem` names those that the engine lacks."""
         return self._status.has_read.wait(seconds)
 
     def close(self) -> None:
@@ -380,10 +380,10 @@ _FIRST_SECONDS = 2.0
 
 
 def open_copy(words: str, machines: Machines, environ: Mapping[str, str]) -> Copying:
-    """Return the local copy of a session elsewhere, which is filled from now on unless it is complete.
-    Without a copy, the engine or the host must answer; otherwise it is filled once it does. `environ` may
-    contain credentials, and names the folder of copies. Raise `Fault` for a wrong address, or if no session
-    can be read."""
+    """Return the local copy of a session elsewhere; unless it is complete, it is filled from now on. If there
+    is no copy yet, the engine or the host must answer now; otherwise the copy is filled once they answer.
+    `environ` may contain credentials, and names the folder of copies. Raise `Fault` for a wrong address, or
+    if no session can be read."""
     if not is_session(words):
         raise Fault(f"{words}: not the address of a session, such as nats://HOST/SESSION", USAGE)
     try:
@@ -511,7 +511,7 @@ _MOST_BYTES = 1000
 
 
 def is_news(engine: EngineAddress, warning: str) -> bool:
-    """Return whether a warning about an engine is new, and record it. Without a writable home, all are."""
+    """Return whether a warning about an engine is new, and record it; without a writable home, all are."""
     if not warning:
         return False
     data = warning.encode("utf-8", "replace")[:_MOST_BYTES]

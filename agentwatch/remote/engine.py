@@ -85,12 +85,12 @@ def cards_of(whose: str = "*") -> str:
 
 
 class Trouble(Enum):
-    """What can be done about a `RemoteError`."""
+    """The possible reactions to a `RemoteError`."""
 
     AWAY = "away"
-    """It does not answer, or is not ready: try again later."""
+    """The engine does not answer, or is not ready: try again later."""
     REFUSED = "refused"
-    """It refuses this session or this credential: trying again soon is of no use."""
+    """The engine refuses this session or this credential: trying again soon is useless."""
     FULL = "full"
     """A limit of the session, of the stream or of the account is reached."""
 
@@ -120,7 +120,7 @@ def _place(address: str) -> str:
 
 class TailPiece(NamedTuple):
     end: int
-    """How many bytes of the recording the engine has: the offset after the piece."""
+    """The number of bytes of the recording that the engine has: the offset after the piece."""
     sequence: int
     """The sequence of its message in the stream; 0 without a message."""
     has_ended: bool = False

@@ -46,7 +46,7 @@ class Channel(Protocol):
 
 
 Connect = Callable[[LocalCopy], Channel]
-"""Connects for the bytes that a copy lacks; raises `Fault` if it never can, `RemoteError` if not now."""
+"""Connects for the bytes that a copy lacks. Raises `Fault` if it never can, `RemoteError` if not now."""
 
 WAIT_SECONDS = 0.2
 """The longest wait for a piece: closing waits for it."""
@@ -82,7 +82,7 @@ class Status:
 
     @property
     def problem(self) -> str:
-        """Why the copy does not have all bytes, in one line; empty if it has."""
+        """The reason why the copy does not have all bytes, in one line; empty if it has all."""
         return self._lost_words or self._problem
 
     @problem.setter
@@ -116,13 +116,13 @@ class Filling:
         """The size up to which there is room."""
         self._is_behind = True
         self._restarts = 0
-        """How often the pieces were read from the first one since a piece was taken."""
+        """The number of times that pieces were read from the first one since a piece was taken."""
         self._is_first = True
         """Whether no piece has arrived since then."""
         self._is_from_middle = copy.origin.sequence > 0
         """Whether it is unknown yet if the engine still has the piece that was taken last."""
         self._lost = 0
-        """How many bytes of a copy that was cut the engine does not have either."""
+        """The number of bytes that a copy lost when it was cut, and that the engine does not have either."""
         self._heard_at = time.monotonic()
         self._asked_at: float | None = None
         """When the card was read."""

@@ -57,7 +57,8 @@ class Published:
         self._due_ms: int | None = None
 
     def sessions(self, now_ms: int) -> frozenset[str]:
-        """Return the published names `PUBLISHER.ID` of the recordings here; the same object if unchanged."""
+        """Return the published names `PUBLISHER.ID` of the recordings here, as the same object if
+        unchanged."""
         if self._due_ms is None or not 0 <= self._due_ms - now_ms <= _AGAIN_MS:
             self._due_ms = now_ms + _AGAIN_MS
             self._read()
@@ -88,8 +89,9 @@ _NOTHING = frozenset[str]()
 
 
 class Several:
-    """Several lists as one. It satisfies `catalog.watched.Watched`. Each source has its own thread. A session
-    of this machine that is published appears once. `here` is None to leave out those of this machine."""
+    """Several lists as one, which satisfies `catalog.watched.Watched`. Each source has its own thread. A
+    session of this machine that is published appears once. `here` is None to leave out the sessions of this
+    machine."""
 
     def __init__(self, here: Machine | None, elsewhere: Mapping[str, Watched], sessions: Path) -> None:
         self.rows: Rows = {}
@@ -108,7 +110,7 @@ class Several:
 
     @property
     def problem(self) -> SafeText:
-        """Why nobody knows what runs on a machine: the first that does not answer; empty if all do."""
+        """The fault of the first machine that does not answer; empty if all do."""
         return next((each.problem for each in self._sources() if each.problem), SafeText(""))
 
     @property
@@ -210,8 +212,8 @@ _MOST_WORDS = 200
 
 
 class EngineFleet:
-    """The sessions of an engine. It satisfies `catalog.watched.Watched`. All that may take long happens in
-    the thread, which the first step starts. While the engine is away, those that ran are lost after 90 s."""
+    """The sessions of an engine, which satisfies `catalog.watched.Watched`. Slow work happens in a thread,
+    which the first step starts. While the engine is away, running sessions count as lost after 90 s."""
 
     def __init__(self, name: str, login: Login, connect: Callable[[Login], Archive] = open_archive) -> None:
         self.address = login.address
@@ -220,9 +222,9 @@ class EngineFleet:
         self.is_found = False
         """Whether all cards were read once, or an attempt has failed."""
         self.wants_all = False
-        """It has no effect: a card has all that is known of its session."""
+        """This setting has no effect: a card has all that is known of its session."""
         self.in_view: AbstractSet[Key] | None = None
-        """It has no effect: the machine decides what it reads."""
+        """This setting has no effect: the machine decides what it reads."""
         self.problem = SafeText("")
         """Why there are no rows, or why they are old; empty without a fault."""
         self._name = safe_line(name[:_MOST_WORDS])
@@ -242,7 +244,7 @@ class EngineFleet:
         """A warning that was not given before; empty without one."""
         self._began = self._published = self._taken = 0.0
         self._answered_ms = 0
-        """When the engine has answered last; 0 if it never has."""
+        """The time of the engine's last answer; 0 if it has never answered."""
         self._fault: Exception | None = None
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"cards of {self._name}", daemon=True)

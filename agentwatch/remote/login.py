@@ -22,7 +22,7 @@ def check_extra() -> None:
 
 
 def open_sink(login: Login, publisher: str) -> Sink:
-    """Connect as a publisher; raise `Fault` without the extra, `RemoteError` without the engine."""
+    """Connect as a publisher. Raise `Fault` if the extra is missing, `RemoteError` if the engine is away."""
     check_extra()
     from agentwatch.remote.nats.link import NatsSink
 
@@ -30,7 +30,7 @@ def open_sink(login: Login, publisher: str) -> Sink:
 
 
 def open_archive(login: Login) -> Archive:
-    """Connect as a watcher; raise `Fault` without the extra, `RemoteError` without the engine."""
+    """Connect as a watcher. Raise `Fault` if the extra is missing, `RemoteError` if the engine is away."""
     check_extra()
     from agentwatch.remote.nats.archive import NatsArchive
 
@@ -41,8 +41,8 @@ def login_of(
     words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str]
 ) -> tuple[Login, str]:
     """Return how to log in to an engine, and the words for a session behind its address. `words` are a name
-    in the settings, or an address, which has the settings of the same host, port and user. Raise `Fault` if
-    there is no such engine, or its address or credentials are wrong."""
+    in the settings, or an address, which has the settings of the engine with the same host, port and user.
+    Raise `Fault` if there is no such engine, or its address or credentials are wrong."""
     settings = settings_of(words, engines)
     address, session = parse_engine(words if is_engine(words) or settings is None else settings.address)
     if settings is None:

@@ -29,7 +29,7 @@ _NO_STREAM = 10059
 
 class StreamLimits(NamedTuple):
     bytes: int = -1
-    """How many bytes the stream of bytes may store; -1 for the limit of the account."""
+    """The number of bytes that the stream of bytes may store; -1 for the limit of the account."""
     card_bytes: int = -1
     replicas: int = 1
     days: int = CHUNK_DAYS
@@ -41,8 +41,8 @@ DEFAULT = StreamLimits()
 
 
 def make_streams(connection: Connection, limits: StreamLimits = DEFAULT) -> list[tuple[str, str]]:
-    """Make the stream and the bucket, or change their limits; return each name with `made`, `changed` or
-    `unchanged`. Raise `RemoteError` if the login may not, or a limit of the account is too low."""
+    """Make the stream and the bucket, or change their limits. Return each name with `made`, `changed` or
+    `unchanged`. Raise `RemoteError` if the login has no permission, or a limit of the account is too low."""
     return [(config["name"], _make(connection, config)) for config in (_chunks(limits), _cards(limits))]
 
 
@@ -187,15 +187,15 @@ class Stream(NamedTuple):
     sessions: int
     max_bytes: int | None
     max_age: int | None
-    """In seconds."""
+    """The age limit in seconds."""
     max_messages: int | None
-    """Of each session."""
+    """The limit of messages of each session."""
     max_message_bytes: int | None
     replicas: int
     leader: str
     """The name of the server that leads it; empty on a server that is in no cluster."""
     late_replicas: int
-    """How many replicas are away, or do not have all."""
+    """The number of replicas that are away, or do not have all."""
 
 
 class Administrator:
@@ -235,8 +235,8 @@ class Administrator:
     def make(
         self, before: Mapping[str, Stream | None], *, replicas: int | None, max_bytes: int | None
     ) -> None:
-        """Make the streams, or bring them up to date. A limit of None stays. `replicas` is how many servers
-        keep each message; `max_bytes` limits all sessions together."""
+        """Make the streams, or bring them up to date. A limit of None is not changed. `replicas` is the
+        number of servers that keep each message; `max_bytes` limits all sessions together."""
         chunks, cards = (before[name] for name in STREAMS)
         limits = StreamLimits()
         if chunks is not None:
@@ -260,7 +260,8 @@ class Administrator:
                 self.change(stream.name, max_age=stream.max_age)  # it was made longer, up to whole days
 
     def change(self, name: str, *, max_bytes: int | None = None, max_age: int | None = None) -> None:
-        """Change limits of a stream: bytes of all sessions together, age in seconds; None to keep one."""
+        """Change limits of a stream: the bytes of all sessions together, and the age in seconds; None keeps
+        one."""
         answer = _info(self.connection, name)
         if answer is None:
             raise RemoteError(f"the engine has no stream {name}", Trouble.REFUSED)

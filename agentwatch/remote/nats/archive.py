@@ -41,7 +41,7 @@ _KEPT_SECONDS = 30
 """The server removes a consumer this long after the last pull has ended."""
 _PULL_SECONDS = 20
 _SIGN_SECONDS = 5
-"""While a pull waits for messages, the server sends a sign of life this often."""
+"""The interval at which the server sends a sign of life while a pull waits for messages."""
 _SILENT_SECONDS = 12
 _PULLS = 2
 """Pulls in flight. With one, nothing travels while the next one is on its way."""
@@ -69,11 +69,12 @@ class Consumer:
     def __init__(
         self, link: Link, stream: str, subject: str, batch: int, *, newest_only: bool = False
     ) -> None:
-        """The first `next` creates the consumer. Twice `batch` messages may wait in memory."""
+        """Prepare a consumer; the first `next` creates it. Up to twice `batch` messages may wait in
+        memory."""
         self.last = 0
         """The sequence of the last message returned; 0 for none."""
         self.backlog: int | None = None
-        """How many messages older than the consumer are still to come; None before it is made."""
+        """The number of messages older than the consumer that are still to come; None before it exists."""
         self.skew = 0.0
         """Our clock minus the server's, in seconds, when the consumer was made."""
         self.was_set_back = False
@@ -92,8 +93,8 @@ class Consumer:
         self._began = 0
 
     def next(self, seconds: float) -> list[Delivered]:
-        """Return the messages that have arrived, at most a batch; empty if none arrives within the time. A
-        consumer that was just made returns at once if no message is stored."""
+        """Return the messages that have arrived, at most a batch; empty if none arrives in time. A consumer
+        that was just created returns at once if no message is stored."""
         deadline = time.monotonic() + seconds
         while True:
             if self._inbox is None:

@@ -42,7 +42,7 @@ _SEED = b"BEGIN USER NKEY SEED"
 
 
 def login_options(login: Login) -> dict[str, Any]:
-    """Return the options of `connect` for a login; raise `Fault` for a bad file or a missing package."""
+    """Return the options of `connect` for a login; raise `Fault` for a wrong file or a missing package."""
     given = login.credentials
     options: dict[str, Any] = {
         "user": login.address.user or given.user or None,
@@ -141,9 +141,9 @@ class Delivery(NamedTuple):
 
     sequence: int
     stored_ns: int
-    """When it was stored, by the server's clock, in nanoseconds since the epoch."""
+    """The time at which it was stored, by the server's clock, in nanoseconds since the epoch."""
     pending: int
-    """How many messages of the consumer were not delivered yet."""
+    """The number of messages of the consumer that were not delivered yet."""
 
 
 def headers_in(block: bytes) -> dict[str, str]:
@@ -189,7 +189,7 @@ class GuardedTransport(Transport):
 
     def __init__(self, login: Login) -> None:
         self.info: dict[str, Any] = {}
-        """What the server says about itself: its first line."""
+        """The server's first line, in which it describes itself."""
         self._login = login
         self._needs_tls = not login.allows_plaintext
         self._has_tls = False

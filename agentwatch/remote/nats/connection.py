@@ -23,7 +23,7 @@ from agentwatch.remote.nats.client import STATUS, Message, RawClient, login_opti
 
 CONNECT_SECONDS = 5
 ANSWER_SECONDS = 2.0
-"""Without an answer after this time, nobody knows what the server has done."""
+"""After this time without an answer it is unknown what the server has done."""
 _CLOSE_SECONDS = 0.9
 _PING_SECONDS = 20
 _NO_RESPONDERS = "503"
@@ -42,13 +42,13 @@ class Inbox:
 
 
 class Connection:
-    """One connection, which is never made again: whoever uses it knows what to ask first after a break."""
+    """One connection, which is never restored: after a break, only its user knows what to request first."""
 
     def __init__(self, login: Login, inbox: str) -> None:
-        """Connect. Who shares the `inbox`, the prefix of answers, reads those of others. Raise `Fault` for
-        the file with the credentials, `RemoteError` without a connection or login."""
+        """Connect. Whoever has the same `inbox`, the prefix of answers, reads the same answers. Raise `Fault`
+        for the file with the credentials, `RemoteError` if the connection or the login fails."""
         self.info: Mapping[str, Any] = {}
-        """What the server says about itself; `tls_required` is whether the connection uses TLS."""
+        """The server's description of itself; `tls_required` is whether the connection uses TLS."""
         self.server_version = ""
         self.warning = ""
         """A line about the version of the server; empty if it is new enough for a shared server."""
@@ -63,7 +63,7 @@ class Connection:
         self._numbers = count(1)
         self._answers: dict[str, Future[Message]] = {}
         self._unfinished: set[Coroutine[Any, Any, Any]] = set()
-        """What other threads have asked the loop to do, until it is done."""
+        """The tasks that other threads have given to the loop, until they are done."""
         self._inboxes: dict[int, Inbox] = {}
         self._closing, self._is_closed = threading.Lock(), False
         self._loop = asyncio.new_event_loop()

@@ -29,7 +29,7 @@ _FULL = {
     10054: TOO_LARGE,
     10077: "a limit of the engine is reached",
 }
-"""By the codes of JetStream's errors (server/errors.json of nats-server)."""
+"""The reasons by the codes of JetStream's errors (server/errors.json of nats-server)."""
 _REASONS = {
     "maximum messages per subject exceeded": "the engine keeps no more messages of this session",
     "maximum bytes exceeded": "the engine's room for sessions is used up",

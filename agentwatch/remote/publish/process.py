@@ -37,9 +37,9 @@ class Job(NamedTuple):
 def ship(
     job: Job, wait: Callable[[float], bool], report: Callable[[Shipped], None] = lambda _: None
 ) -> Shipped | None:
-    """Ship a recording until the engine has it, or `wait`, given seconds, says to end; return what it has.
-    Meanwhile it is among those of `engine ship --all`. None if another process ships it. Raise `OSError` if
-    it cannot be opened."""
+    """Ship a recording until the engine has it, or until `wait`, which is called with seconds, returns
+    whether to end; return what the engine has. Until then `engine ship --all` knows the recording. None if
+    another process ships it. Raise `OSError` if it cannot be opened."""
     recorded = Recorded(job.recording)
     sidecar = Sidecar(recorded.files.shipped)
     try:
@@ -73,9 +73,9 @@ def _resumed(before: Shipped | None, job: Job) -> Shipped:
 def ship_all(
     jobs: Iterable[Job], stop: threading.Event, ship_one: Callable[[Job], None]
 ) -> list[threading.Thread]:
-    """Ship recordings, the most important first, in at most 64 threads; return those. Each has a connection:
-    a call blocks until the engine answers, and a refusal of one session must not break off the others.
-    `ship_one` raises nothing."""
+    """Ship recordings, the most important first, in at most 64 threads at a time; return the threads. Each
+    has its own connection: a call blocks until the engine answers, and a refusal of one session must not
+    interrupt the others. `ship_one` raises no exceptions."""
     waiting = list(jobs)[::-1]
     lock = threading.Lock()
 
@@ -97,7 +97,7 @@ def ship_all(
 
 
 def main(arguments: list[str]) -> None:
-    """Ship a recording in a process of its own: address, publisher, whether plain text is allowed, path."""
+    """Ship a recording in its own process: the arguments are address, publisher, `plaintext` or not, path."""
     address, publisher, transport, recording = arguments
     take_name(b"agentwatch-ship")
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP):

@@ -31,7 +31,7 @@ _FILES = ("CREDENTIALS", "CA")
 
 
 class Given(NamedTuple):
-    """What the command line says about an engine, beside its address."""
+    """The options of the command line about an engine, beside its address."""
 
     publisher: str = ""
     credentials: Path | None = None
@@ -51,8 +51,9 @@ class Target(NamedTuple):
 def target_of(
     words: str, engines: Mapping[str, EngineSettings], environ: Mapping[str, str], given: Given
 ) -> Target:
-    """Return where recordings are shipped to, by `given`, else by the settings; nothing is connected. `words`
-    are the name of an engine in the settings or an address. Raise `Fault` for what is unknown or wrong."""
+    """Return where recordings are shipped to, by `given` or else by the settings; nothing is connected.
+    `words` are an address, or the name of an engine in the settings. Raise `Fault` for an unknown name or a
+    wrong value."""
     settings = settings_of(words, engines)
     address, session = parse_engine(words if settings is None else settings.address)
     if session:
@@ -130,7 +131,7 @@ class Publication:
         self._forms: tuple[str, ...] = ()
 
     def start(self, recording: Path) -> None:
-        """Note a new recording, so that it can be shipped later whatever happens, and start the process."""
+        """Register a new recording, so that it can be shipped later in any case, and start the process."""
         self._recording = recording
         remember(recording)
         sidecar = Sidecar(SessionFiles(recording).shipped)  # one that lies there is of an earlier recording
@@ -139,7 +140,7 @@ class Publication:
         self._shipper = start_shipping(recording, self._target)
 
     def forms(self) -> tuple[str, ...]:
-        """Return words for the header, the longest form first: where it is published, and how far."""
+        """Return words for the header, the longest form first: the place of publication and the progress."""
         now = time.monotonic()
         if now >= self._read_due:
             self._read_due = now + _READ_SECONDS

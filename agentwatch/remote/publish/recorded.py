@@ -45,7 +45,7 @@ class TimesAhead:
     such a file, there are none. A line that is not in this order is foreign; the later one counts."""
 
     def __init__(self, path: Path) -> None:
-        """Read the times of a recording when asked; another process may still write to the file."""
+        """Prepare to read the times of a recording; another process may still write to the file."""
         self._path = path
         self._ahead: deque[tuple[int, int, bool]] = deque()
         """The offset, the time or the number of bytes, and whether it is a gap."""
@@ -62,7 +62,7 @@ class TimesAhead:
             self._ahead.popleft()
 
     def within(self, end: int, *, is_last: bool = False) -> Noted:
-        """Return the lines up to `end` that headers can hold; at the recording's end also a gap there."""
+        """Return the lines up to `end` that fit into the headers; at the recording's end also a gap there."""
         self._read(end)
         seen: dict[int, int] = {}
         gaps: dict[int, int] = {}
@@ -124,9 +124,9 @@ def _is_number(digits: bytes) -> bool:
 _LONG_LINE_BYTES = 1 << 20
 """A line is sent before it has ended if it is longer."""
 _WRITER_SECONDS = 0.25
-"""How often it is checked whether the writer is still there; the check takes 50 us."""
+"""The interval at which it is checked whether the writer still runs; the check takes 50 us."""
 _EXIT_CODE_SECONDS = 2.0
-"""How long the exit code of an agent is awaited after the recording has ended: `run` writes it last."""
+"""How long the exit code of an agent is awaited after the recording ended: `run` writes it last."""
 
 
 class Unreadable(Exception):
@@ -186,8 +186,8 @@ class Recorded:
 
     @_reading()
     def check(self) -> str:
-        """Check the file, and return why shipping has to stop, or nothing; or raise `Unreadable`. A file that
-        was renamed is read to its end, while no other file has its name."""
+        """Check the file; return why shipping has to stop, or nothing; raise `Unreadable` if the file cannot
+        be read. A renamed file is read to its end, unless another file has its name."""
         before = self.size
         status = os.fstat(self._fd)
         now = self._clock()
@@ -281,7 +281,7 @@ class Recorded:
 
 
 def digest_of(fd: int, size: int) -> str:
-    """Return the hexadecimal SHA-256 of the first bytes of a file; of all if it is shorter."""
+    """Return the hexadecimal SHA-256 of the first bytes of a file, or of all of a shorter file."""
     digest, at = hashlib.sha256(), 0
     while at < size and (data := os.pread(fd, min(size - at, 1 << 20), at)):
         digest.update(data)

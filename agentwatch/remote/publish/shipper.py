@@ -53,14 +53,14 @@ _JOINING_SECONDS = (0.001, 0.05)
 _RETRY_SECONDS = (0.05, 5.0)
 """The pause after the first fault, and the longest one; each is twice as long as the one before."""
 _AWAY_SECONDS = 3600.0
-"""How long an engine is awaited after the recording has ended. `engine ship --all` sends it later."""
+"""How long to wait for an engine after the recording has ended. Then `engine ship --all` can send it."""
 _REFUSED_SECONDS = 60.0
 """The same for one that refuses: nothing but a person changes that."""
 
 
 class Pace:
-    """When to poll a growing file, and when to send its lines. A line after a silence is sent at once, and so
-    are those of a short burst. Under a longer load the lines of up to 250 ms travel together."""
+    """Decides when to poll a growing file, and when to send its lines. A line after a silence is sent at
+    once, and so is a short burst. Under sustained load, lines are sent in batches every 250 ms."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         """Begin as after a silence. `clock` is in seconds, and never goes backwards."""
@@ -95,7 +95,7 @@ class Pace:
 
 
 class Patience:
-    """How often an engine is tried that does not take a recording, and how long."""
+    """Decides how often to try an engine that does not accept a recording, and for how long."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.faults = 0
@@ -157,8 +157,8 @@ class CardWriter:
         self.is_written = False
 
     def due(self, now: float, problem: str, ended: Ended | None = None) -> bytes | None:
-        """Return the card that is due; None if the last one still holds. `now` is by a clock that never goes
-        backwards, `problem` why the engine has no more, `ended` the end once the engine has it."""
+        """Return the card that is due; None while the last one is valid. `now` is by a clock that never goes
+        backwards, `problem` is why the engine has no more, and `ended` is the end once the engine has it."""
         recorded = self._recorded
         for_what = (recorded.size, recorded.offset, recorded.has_ended, problem, ended)
         is_silent = now - self._written_at >= SIGN_OF_LIFE_SECONDS
@@ -246,7 +246,7 @@ def _last(row: Row) -> str:
 _CARD_SECONDS = 30.0
 """The time without cards after one was refused: a refused card must not delay the bytes."""
 _CARD_TRIES = 3
-"""How often the last card is tried. Without it, a list shows for ever that the session has lost touch."""
+"""The interval of attempts to send the last card. Without it, lists show the session as lost for ever."""
 _EXIT_CODE_SECONDS = 0.05
 """The polling interval for the exit code of the agent."""
 _REPORTED_FAULTS = 3
@@ -266,8 +266,8 @@ class Shipper:
         note: Callable[[Shipped], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`shipped` is what the engine had when that was noted last. `wait` waits for seconds, and returns
-        whether to end. `clock` never goes backwards."""
+        """Prepare to ship. `shipped` is the last record of what the engine had. `wait` waits for seconds, and
+        returns whether to end. `clock` never goes backwards."""
         self.shipped = shipped
         self._recorded = recorded
         self._open_sink = open_sink
@@ -283,7 +283,7 @@ class Shipper:
         """The last fault, until the engine has answered, or if it has refused something, has stored more."""
         self._is_asked_to_end = False
         self._well_at = float("-inf")
-        """When the engine has answered last, or the connection was there."""
+        """The time of the engine's last answer, or of the connection."""
         self._sequence = 0
 
     def run(self) -> Shipped:
@@ -488,7 +488,7 @@ _SECONDS = 5.0
 
 
 class Reaching:
-    """Connects as a publisher, again and again; after a failure first without the client: where nothing
+    """Connects as a publisher, with retries. After a failure it first tries a bare connection: where nothing
     listens, that costs 0.2 ms of CPU instead of 1.5 ms, 160 times in 10 minutes."""
 
     def __init__(self, target: Target) -> None:
@@ -498,7 +498,7 @@ class Reaching:
 
     def open(self) -> Sink:
         """Connect with the present credentials: short-lived ones are renewed in their file. Raise
-        `RemoteError` without a connection or login, and `Fault` for the file."""
+        `RemoteError` if the connection or the login fails, and `Fault` for the file."""
         if self._failure:
             self._check()
         try:

@@ -59,11 +59,11 @@ class Shipped(NamedTuple):
     bytes: int = 0
     state: ShipState = ShipState.SHIPPING
     problem: str = ""
-    """Why the engine does not have the rest."""
+    """The reason why the engine does not have the rest."""
     warning: str = ""
-    """What the user should know about the engine, although it works."""
+    """A warning about the engine, although it works."""
     at_ms: int = 0
-    """When the engine stored the last bytes, in milliseconds since the epoch; 0 for never."""
+    """The time at which the engine stored the last bytes, in milliseconds since the epoch; 0 for never."""
 
 
 def read_shipped(path: Path) -> Shipped | None:

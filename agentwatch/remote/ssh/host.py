@@ -75,8 +75,8 @@ _LIFE_SECONDS = 10.0
 
 
 def send_pieces(session: str, have: int, digest: str) -> None:
-    """Send a session, by the beginning of its id, until it ends or nobody reads it. The watcher has `have`
-    bytes, whose SHA-256 is `digest`, or `-` if unknown."""
+    """Send a session, by the beginning of its id, until it ends or the reader has closed the pipe. The
+    watcher has `have` bytes with the SHA-256 `digest`, or `-` if that is unknown."""
     with suppress(BrokenPipeError):
         try:
             _send(session, have, digest)
@@ -121,7 +121,7 @@ class _Sender:
         self._is_own = is_own
         self._is_store = is_store
         self._arrived = have if is_store else max(have, self._growth.size())
-        """Without a file of times, bytes from here on arrive while they are sent."""
+        """If there is no file of times, bytes from this offset on get the time at which they are sent."""
         self._has_times = is_own and self._files.times.is_file()
         self._times = TimesAhead(self._files.times if self._has_times else Path(os.devnull))
         self._times.start_at(have)
@@ -154,7 +154,8 @@ class _Sender:
             lifeline.wait(_BUSY_SECONDS if now - busy_at < _BUSY_FOR_SECONDS else _IDLE_SECONDS)
 
     def _begins(self, digest: str) -> bool:
-        """Return whether the watcher has the first bytes, by what is known: a store's lines may change."""
+        """Return whether the watcher's first bytes are still those of the session, as far as known: a store's
+        lines may change."""
         if self._have > self._growth.size():
             return False
         if digest == "-":

@@ -47,7 +47,7 @@ from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
 _AT_ONCE = 20
-"""How many are requested after a list: a host finds a file in 10 to 20 ms."""
+"""The number of files that are requested after a list: a host finds a file in 10 to 20 ms."""
 _MOST_KEPT = 1000
 _HEAD_SECONDS = 10.0
 _ANSWER = re.compile(rb"head ([0-9]{1,6})")
@@ -74,7 +74,7 @@ class Heads:
         return {row.key: self._filled(row) for row in rows}
 
     def read(self, lines: ChannelLines, rows: Iterable[Row]) -> bool:
-        """Ask for some unknown beginnings, of the newest of `rows` first, and return whether one was read.
+        """Request some unknown beginnings, of the newest of `rows` first; return whether one was read.
         `lines` is the output of the script, which waits for a word."""
         wanted = [row for row in rows if self._is_wanted(row)][:_AT_ONCE]
         for row in wanted:
@@ -208,14 +208,15 @@ class Lists:
 
     @property
     def note(self) -> SafeText:
-        """What is not known in this way, or how many sessions the host does not send."""
+        """The facts that cannot be read in this way, or the number of sessions that the host does not
+        send."""
         if self._way == "tail":
             return safe_line(_ONLY_FILES)
         return safe_line(f"{plural(self._hidden, 'older session')} hidden" if self._hidden else "")
 
     def read(self, seconds: float, *, wants_all: bool) -> bool:
-        """Take what the host sends within some seconds, and return whether it has sent anything. `wants_all`
-        says whether old sessions are wanted too. Raise `RemoteError` at the end of the connection."""
+        """Read what the host sends within some seconds; return whether it has sent anything. `wants_all` says
+        whether old sessions are wanted too. Raise `RemoteError` at the end of the connection."""
         if self._way == "program":
             return self._read_program(seconds, wants_all=wants_all)
         return self._read_asked(seconds)
@@ -322,7 +323,7 @@ class SshHost:
         self.wants_all = False
         """Whether old sessions are wanted too."""
         self.in_view: AbstractSet[Key] | None = None
-        """It has no effect: the machine decides what it reads."""
+        """This setting has no effect: the machine decides what it reads."""
         self.problem = SafeText("")
         """Why the rows are old, or why there are none; empty without a fault."""
         self.note = SafeText("")

@@ -62,7 +62,7 @@ class SshPieces:
         self._has_ended = False
 
     def next(self, seconds: float) -> StoredPiece | None:
-        """Return the next piece; None if none arrives in time, which connecting may exceed. Raise
+        """Return the next piece; None if none arrives in time, but connecting may take longer. Raise
         `ReplacedError` if a new copy must begin, and `RemoteError` if the session cannot be read."""
         if self._ready:
             return self._ready.popleft()
@@ -89,7 +89,8 @@ class SshPieces:
         return None
 
     def exists(self, seconds: float) -> bool:
-        """Return whether the host has the session; its first piece, which `next` returns then, is awaited."""
+        """Return whether the host has the session, after waiting for its first piece, which `next`
+        returns."""
         if (first := self.next(seconds)) is not None:
             self._ready.appendleft(first)
         return not self.has_none
@@ -188,5 +189,5 @@ class SshPieces:
 
 
 def connected(address: str, copy: LocalCopy) -> SshPieces:
-    """Read the bytes that a copy lacks. Raise `Fault` for the address, `OSError` for the copy."""
+    """Connect to read the bytes that a copy lacks. Raise `Fault` for the address, `OSError` for the copy."""
     return SshPieces(address, copy.have, copy.digest().hexdigest() if copy.origin.base == 0 else "")

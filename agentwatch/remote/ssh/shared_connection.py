@@ -285,9 +285,9 @@ class SshAddress(NamedTuple):
     host: str
     """A name, or an address; one of IPv6 without brackets."""
     user: str = ""
-    """Empty for the one that ssh chooses."""
+    """The user; empty for the one that ssh chooses."""
     port: int | None = None
-    """None for the one that ssh chooses."""
+    """The port; None for the one that ssh chooses."""
 
     def __str__(self) -> str:
         return f"{SSH}{HostPlace(*self)}"
@@ -299,7 +299,7 @@ def is_session(text: str) -> bool:
 
 
 def parse_ssh(words: str) -> tuple[SshAddress, str]:
-    """Return a host and the session behind it, or empty; raise `Fault` for another form or a password."""
+    """Return a host, and the session behind it or empty. Raise `Fault` for another form or a password."""
     place, _, session = words[:_MOST_CHARACTERS].removeprefix(SSH).partition("/")
     if has_password(place):
         raise Fault("an address must not contain a password: other users of this machine can read it", USAGE)
@@ -316,7 +316,7 @@ _CONNECT_SECONDS = 10
 _LOGIN_SECONDS = 60.0
 """A name may have several addresses, and a jump host takes its time too."""
 _FIRST_SECONDS = 3.0
-"""How long the screen waits for hosts that may have a question; one that is away takes 10 s."""
+"""How long the screen waits for hosts that may have a question; connecting to an absent host takes 10 s."""
 _ANSWER_SECONDS = 5.0
 _MOST_STDERR = 1 << 16
 _COMMON = (
@@ -341,8 +341,8 @@ class Connection:
         self._environ = without_credentials(os.environ)
 
     def log_in(self, *, asks: bool) -> None:
-        """Connect, unless the connection is there. `asks` says whether ssh may ask on the terminal, for a
-        password or about a host key. Raise `RemoteError` with its reason."""
+        """Connect, unless the connection exists. `asks` says whether ssh may ask on the terminal, for a
+        password or about a host key. Raise `RemoteError` with the reason."""
         with self._lock:
             if self._is_closed:
                 raise RemoteError("the connection is closed")
@@ -507,7 +507,7 @@ class Frame(NamedTuple):
     is_replaced: bool = False
     """Whether the file was replaced or cut, so that the bytes sent before are not its beginning."""
     problem: str = ""
-    """Why the session cannot be read."""
+    """The reason why the session cannot be read."""
 
 
 def frame_of(piece: Piece, *, is_newest: bool = False) -> bytes:
