@@ -67,7 +67,7 @@ class Options(NamedTuple):
         return Asked(self.moment, self.until, self.pause_on)
 
     def prints(self) -> bool:
-        """Whether to print: with an output format, without a terminal, or if stdout is none, without `--tee`."""
+        """Whether to print. Without an output format, a screen needs a terminal, and stdout or `--tee`."""
         if self.printing or self.output_format is not None or not has_terminal():
             return True
         return not os.isatty(1) and not self.tee

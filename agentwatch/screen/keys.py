@@ -20,15 +20,15 @@ class Key(NamedTuple):
     """A binding."""
 
     id: str
-    """Empty if the user cannot change the keys."""
+    """The id of the binding; empty if the user cannot change the keys."""
     keys: str
-    """As Textual names them; empty for a command of the palette only."""
+    """The keys by Textual's names; empty for a command that only the palette has."""
     place: str
     """The widget or screen that handles the keys; empty for keys that Textual binds itself."""
     action: str
     text: str
     label: str = ""
-    """For the line of keys; empty if it does not show the keys."""
+    """The label in the line of keys; empty if the line does not show the keys."""
     joins: bool = False
     """Whether the help shows it in the row of the key before it."""
 
@@ -48,7 +48,7 @@ class Topic(NamedTuple):
 
 
 def row_words(row: Sequence[Key]) -> str:
-    """Return what the keys of a row do; words with which a text begins like the one before are said once."""
+    """Return what the keys of a row do; a beginning that two texts share is written once."""
     texts = [each.text.split() for each in row]
     said = [0]
     for before, after in pairwise(texts):
@@ -237,7 +237,7 @@ _SHOWN_COLUMNS = 40
 _ASCII_NAMES = frozenset(
     unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
 )
-"""What Textual calls the keys of ASCII: `less_than_sign`, whose Unicode name has a hyphen."""
+"""Textual's names of the ASCII keys: `less_than_sign`, whose Unicode name has a hyphen."""
 _NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
 """Keys shown by name; Textual has signs for them that few people know."""
 
@@ -247,7 +247,8 @@ class InvalidKeys(Exception):
 
 
 def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the keys of every binding that can be rebound, with those of `Config.keys`, by binding id."""
+    """Return the keys of every binding that can be rebound, those of `Config.keys` included, by binding
+    id."""
     found: dict[str, dict[str, None]] = {}
     for each in shortcuts():
         if each.id:
@@ -258,7 +259,7 @@ def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def check_keys(keys: Mapping[str, str]) -> None:
-    """Raise `InvalidKeys` unless each binding exists, each key can be pressed and has one meaning."""
+    """Raise `InvalidKeys` unless each binding exists, and each key can be pressed and has one meaning."""
     defaults, pressed = bound_keys({}), bound_keys(keys)
     for name in keys:
         if name not in defaults:

@@ -40,7 +40,7 @@ _LEAST = 10
 
 def machine_place(source: Source | None, width: int) -> tuple[SafeText, str]:
     """Return where a session runs or is published, in at most a third of `width`, and the colour of the
-    words; empty for neither."""
+    words; empty if it is neither on another machine nor published."""
     if source is None:
         return SafeText(""), ""
     if source.elsewhere is not None:
@@ -103,7 +103,7 @@ class Count(NamedTuple):
 
     @property
     def colour(self) -> str:
-        """Empty for the words of less worth."""
+        """The colour of the count; empty for counts that matter less."""
         return _ASKS_COLOUR if self.asks else "" if self.outcome is None else COLOURS[self.outcome]
 
 
@@ -207,8 +207,8 @@ class HeaderLine(Static):
 
 
 def _fitting_counts(session: Session, room: int, asking: int = 0) -> list[Count]:
-    """Return the turn, the number of calls and of each outcome, with signs instead of words if necessary.
-    Those that wait for the user (`asking`) are counted apart from those that run."""
+    """Return the turn, the number of calls, and the number of each outcome, with signs instead of words if
+    necessary. Calls that wait for the user (`asking`) are counted apart from running ones."""
     by_outcome = calls_by_outcome(session)
     total, *_ = count_words(by_outcome)
     by_outcome[Outcome.RUNNING] = by_outcome.get(Outcome.RUNNING, 0) - asking
@@ -244,7 +244,7 @@ def _facts_width(facts: Facts) -> int:
 
 class Facts(NamedTuple):
     groups: list[SafeText]
-    """In the order in which they are shown; a rule precedes each."""
+    """The groups of facts in the order in which they are shown, each after a rule."""
     project: int | None
     room: int
     is_complete: bool
@@ -297,7 +297,7 @@ def _with_folders(facts: Facts, run: Run) -> Facts:
 
 
 def _asks(wait: Wait, now_ms: int | None, width: int) -> SafeText:
-    """Return for example ` ! asks 0:14 · waits for your answer `."""
+    """Return how long the session asks, such as ` ! asks 0:14 · waits for your answer `."""
     clock = wait.clock(now_ms)
     if left := countdown(wait.until_ms, now_ms):
         clock = f"(answers itself in {left})" if width >= _LEAST_FOR_COUNTDOWN else f"{left} left"
@@ -433,8 +433,8 @@ class StatusLine(Static):
         *,
         is_asking: bool = False,
     ) -> None:
-        """Show the status; redraw only if something changed. Without `view`, the state of the view, whether
-        the recording is whole is shown. `left` is what is left of the work, the most important first, each
+        """Show the status; redraw only if something changed. If `view`, the state of the view, is empty, the
+        line says whether the recording is whole. `left` is the remaining work, the most important first, each
         with the outcome whose colour it has."""
         dim = muted(self.app.current_theme)
         drawn = (words, view, integrity, *left, is_asking, self.size.width, dim)
@@ -479,7 +479,7 @@ def _fitting(integrity: Integrity, room: int) -> SafeText:
 # What the status line shows at the right: faults, processes that still run, bytes that are not read yet.
 
 BEHIND_BYTES = 1 << 18
-"""If more bytes than this are unread, reading has priority over drawing."""
+"""The number of unread bytes from which reading has priority over drawing."""
 _LEAST_CUT_MS = 1000
 """Shorter parts of a silence are cut without a word."""
 

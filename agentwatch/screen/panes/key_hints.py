@@ -60,7 +60,7 @@ class Hint(NamedTuple):
 
 class KeyHints(Static):
     """Shows as many of the keys of the focused pane as fit; a click presses the key. `rebound` has the user's
-    own keys, by binding id. `back_to` is where going back leads in the end, such as `Sessions`."""
+    own keys, by binding id. `back_to` names where going back finally leads, such as `Sessions`."""
 
     def __init__(self, rebound: Mapping[str, str], pane: Callable[[], str], *, back_to: str = "") -> None:
         super().__init__(id="keys")
@@ -78,8 +78,9 @@ class KeyHints(Static):
         self.show_pane()
 
     def name_moment(self, pause: str, *, is_earlier: bool, is_closed: bool, failed: int) -> None:
-        """Name the keys that move the moment, and the number of failures. `pause` is what the key that pauses
-        it does now; empty if nothing. A session that `is_closed` has an end instead of a live moment."""
+        """Name the keys that move the moment, and the number of failures. `pause` names the present effect of
+        the key that pauses; it is empty if there is none. A session that `is_closed` has an end instead of a
+        live moment."""
         named = pause, is_earlier, is_closed, failed
         if named != self._named:
             self._named = named

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from agentwatch.screen.panes.opening import Opening
 
 _READ_BYTES = 1 << 16
-"""If fewer bytes than this are unread, a replay is at the end of the recording, not of what is read of it."""
+"""A replay counts as finished if fewer bytes than this are unread: then it has reached the end of the
+recording, not only of what was read."""
 
 
 class Change(Enum):
@@ -57,7 +58,7 @@ class Moment:
             is_read=lambda: feed.backlog() < _READ_BYTES,
         )
         self.opening: Opening | None = None
-        """None if the command line asks nothing, and nothing is replayed."""
+        """The moments that the command line names; None if it names none, and nothing is replayed."""
         if asked is not None or replay is not None:
             from agentwatch.analysis.moments import NOTHING_ASKED
             from agentwatch.screen.panes.opening import Opening
@@ -101,7 +102,7 @@ class Moment:
         return Change.FORWARD if has_grown else Change.NONE
 
     def reached(self) -> Feed:
-        """Return the feed of the moment to which the playhead was moved; the next tick reports it too."""
+        """Return the feed of the moment to which the playhead was moved; the next tick reports this too."""
         self.tick()
         self._is_reached = True
         return self.shown
@@ -190,7 +191,7 @@ class Reach:
         self._catch_up()
 
     def words(self) -> SafeText:
-        """Return for example `moved on to 14:03:07`; empty if the match has not moved the moment."""
+        """Return the move, such as `moved on to 14:03:07`; empty if the match has not moved the moment."""
         moment, goal = self._moment, self._goal
         if goal is None or moment.playhead.offset < goal or moment.is_live != self._is_goal_live:
             return SafeText("")
@@ -200,9 +201,9 @@ class Reach:
         return SafeText(f"moved on to {name}")
 
     def show(self, search: Search, match: Match, *, returns: bool) -> None:
-        """Show a match that lies after the moment at the first moment at which it is complete. With
-        `returns`, a match of an earlier query has moved the moment for nothing: return if the match is
-        there."""
+        """If a match lies after the moment, show the first moment at which it is complete. With `returns`, a
+        match of an earlier query moved the moment, which was unnecessary if the new match was already
+        visible: then return."""
         moment, origin = self._moment, self._origin if returns else None
         self._goal = None
         self._catch_up()
@@ -258,8 +259,9 @@ class Reach:
 
 
 def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: Match) -> int:
-    """Return the first moment at which a match of the newest session is complete: a text that comes in
-    several lines is, when the next entry begins. It is the live moment for a text that may still grow."""
+    """Return the first moment at which a match of the newest session is complete. A text that comes in
+    several lines is complete when the next entry begins. For a text that may still grow it is the live
+    moment."""
     offsets, entry = session.transcript.offsets, session.transcript[match.entry]
     begin, call = timeline.after(offsets[match.entry]), entry.call
     if call is None:

@@ -1,5 +1,5 @@
-"""What the command line asks of the moment, imported only if it asks: where to open, which part to replay,
-and where to pause."""
+"""The requests of the command line about the moment: where to open, which part to replay, and where to pause.
+This module is imported only if there is one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Opening:
             ]
 
     def advance(self, *, is_moved: bool) -> tuple[int, int | None] | None:
-        """Return the moment to show, and the number of a call to select or None; None to stay."""
+        """Return the moment to show, and the number of a call to select or None. None keeps the moment."""
         if is_moved:
             self._begin = None
         found = None

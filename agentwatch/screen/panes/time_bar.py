@@ -45,7 +45,7 @@ class Ends(NamedTuple):
     start: int
     width: int
     places: tuple[tuple[int, int, int], ...] = ()
-    """For each verdict of the ribbon: its first column, the column after it, and its index."""
+    """The first column, the column after the last, and the index of each verdict of the ribbon."""
 
     def verdict_at(self, x: int) -> int | None:
         return next((index for start, end, index in self.places if start <= x < end), None)
@@ -106,7 +106,7 @@ def _ribbon(
 
 
 def clock_words(epoch_ms: int | None) -> SafeText:
-    """Return for example `14:03`, in the user's time zone; empty if it is unknown."""
+    """Return the time of day, such as `14:03`, in the user's time zone; empty if it is unknown."""
     return SafeText("" if epoch_ms is None else time_of_day(epoch_ms)[:5])
 
 
@@ -262,7 +262,8 @@ class TimeBar(Widget):
         return bar.moment_of(cell, self._bookmarks, self._marks(), self._alarms, self._failures)
 
     def _marks(self) -> list[tuple[int, Kind]]:
-        """Return what each test run shows: one that was red, and passed later, has no colour of a failure."""
+        """Return the mark of each test run: a red run before a green one does not have the colour of a
+        failure."""
         passed: set[str] = set()
         marks = []
         for each in reversed(self._verdicts):
@@ -337,7 +338,7 @@ def _style(cell: Cell, *, is_pointed: bool) -> str:
 
 
 def playhead_words(speed: float, *, is_reversed: bool, is_paused: bool) -> SafeText:
-    """Return for example `×4 ▶`, `◀ ×8`, `‖`, or `‖ ×4` for a pause at ×4."""
+    """Return the state of the playhead, such as `×4 ▶`, `◀ ×8`, `‖`, or `‖ ×4` for a pause at ×4."""
     if is_paused:
         return SafeText("‖" if speed == 1 else f"‖ ×{speed:g}")
     return SafeText(f"◀ ×{speed:g}" if is_reversed else f"×{speed:g} ▶")

@@ -33,9 +33,9 @@ _NOTES = {
     ),
     **dict.fromkeys(("rxvt-unicode", "rxvt-unicode-256color"), "\x1b]777;notify;agentwatch;{}\x07"),
 }
-"""By TERM_PROGRAM or TERM, for terminals known to support one."""
+"""The notification sequences of terminals that support one, by TERM_PROGRAM or TERM."""
 _MULTIPLEXERS = ("tmux", "screen")
-"""They do not forward notifications, and may inherit TERM_PROGRAM from the outer terminal."""
+"""Programs that do not forward notifications, and may inherit TERM_PROGRAM from the outer terminal."""
 _OUTCOMES = {sign: outcome for outcome, sign in SIGNS.items()}
 
 
@@ -138,7 +138,7 @@ class Attention:
         )
 
     def _alert(self, words: SafeText, *, is_quiet: bool = False) -> None:
-        """Alert the user, unless the agent does it, which it never does because it is silent."""
+        """Alert the user, unless the agent itself alerts. No agent alerts because it is silent."""
         if self._feed.session.agent_name in self._leave_to and not is_quiet:
             return
         name = _project(self._feed.session)

@@ -74,11 +74,9 @@ _ASCII = {
 
 
 class Guard(LineFilter):
-    """Checks each piece of text on its way to the terminal, whichever widget drew it.
-
-    Text that went through `safe_text` passes unchanged, all other is made safe here. Without colours, every
-    colour is removed. If the terminal's encoding is not Unicode, borders and signs become ASCII.
-    """
+    """Checks each piece of text on its way to the terminal, whichever widget drew it. Text that went through
+    `safe_text` passes unchanged; all other text is made safe here. Without colours, every colour is removed.
+    If the terminal's encoding is not Unicode, borders and signs become ASCII."""
 
     def __init__(self, *, no_color: bool, ascii_only: bool = False) -> None:
         super().__init__()
@@ -115,14 +113,14 @@ Result = TypeVar("Result")
 
 _THEME = "theme"
 _RESIZED_SECONDS = 0.5
-"""How long after a resize the size is checked: the storm of resizes that loses the last one is over then."""
+"""How long the size is checked after a resize; by then the burst in which a resize may be lost is over."""
 _SIZE_SECONDS = 5.0
-"""How often the size is checked without a resize, for a terminal that sends no SIGWINCH."""
+"""The interval at which the size is checked without a resize, for terminals without SIGWINCH."""
 _AROUND_MESSAGE = 2
 """The columns of a message that hold no text."""
 _WARNING_SECONDS = 10.0
 _READ_SECONDS = 1.0
-"""A warning that no key asked for stays at least as long, although the user types."""
+"""The least time that an unsolicited warning stays, although the user types."""
 
 
 class TerminalApp(App[Result], Generic[Result]):
@@ -144,12 +142,12 @@ class TerminalApp(App[Result], Generic[Result]):
         self.fault: Exception | None = None
         self._keys = KeyQueue(self, super().on_event, self._end_message)
         self._message = ""
-        """The one that is shown, or was shown last."""
+        """The message that is shown, or was shown last."""
         self._message_until = self._read_until = 0.0
         self._is_message_over = False
-        """Whether it ends once the present key is handled."""
+        """Whether the message ends once the present key is handled."""
         self._given_theme = self.theme
-        """That of the settings, or else the default one."""
+        """The theme of the settings, or else the default one."""
         self._guard = Guard(no_color=self.no_color, ascii_only=not _is_output_unicode())
         for theme in ANSI_THEMES:
             self.register_theme(theme)
@@ -221,7 +219,8 @@ class TerminalApp(App[Result], Generic[Result]):
         markup: bool = False,
     ) -> None:
         """Show a message in the place of the previous one, whose empty holder Textual would leave. It is one
-        line, which keeps its end: a long path must not hide the reason. The next key or click ends it."""
+        line that keeps its end: a long path must not hide the reason. The next key or click ends the
+        message."""
         self._is_message_over, now = False, monotonic()
         if message == self._message and now < self._message_until:
             return  # a held key says it again
@@ -239,7 +238,7 @@ class TerminalApp(App[Result], Generic[Result]):
         self._read_until = monotonic() + _READ_SECONDS
 
     def _end_message(self, is_handled: bool) -> None:
-        """End the message of an earlier key: once the present one is handled, unless it says the same."""
+        """End the message of an earlier key once the present key is handled, unless that repeats it."""
         now = monotonic()
         if self._is_message_over and is_handled:
             self._is_message_over, self._message_until = False, 0.0

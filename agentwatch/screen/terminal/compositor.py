@@ -31,9 +31,9 @@ class Piece(NamedTuple):
     end: int
     widget: Widget
     seen: Region
-    """Without what its container clips."""
+    """The part of the widget that its container does not clip."""
     region: Region
-    """With clipped parts."""
+    """The region of the widget, including clipped parts."""
 
 
 _PLACE = itemgetter(0, 1)
@@ -51,7 +51,7 @@ class ChangedPieces(CompositorUpdate):
         self._changed = changed
 
     def render_segments(self, console: Console) -> str:
-        """Return what to write. The pieces to the right of a change in the same row are written again,
+        """Return the text to write. The pieces to the right of a change in the same row are written again,
         because a terminal may have drawn a character wider than it was measured."""
         written: list[str] = []
         shown, changed_row = self._shown, -1
@@ -106,8 +106,8 @@ class PieceCompositor(Compositor):
 
     def _drawn_in(self, spans: Iterable[tuple[int, int, int]]) -> list[Drawn]:
         """Return the pieces that spans (row, first column, column after the last) touch, ordered by row and
-        column. A widget that has not changed is not drawn again where it is known what the screen shows: the
-        region of a pane includes its scrollbar."""
+        column. Where a widget has not changed, and it is known what the screen shows, the widget is not drawn
+        again: the region of a pane includes its scrollbar."""
         drawn: list[Drawn] = []
         rows: dict[Widget, list[tuple[int, Piece]]] = {}
         shown, changed = self._shown, self._changed

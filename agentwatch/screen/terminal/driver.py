@@ -171,8 +171,8 @@ class KeyQueue:
             await self._next()
 
     async def _next(self, *, is_refreshed: bool = False) -> None:
-        """Deliver the next key, and follow it up to the app. Before the screen `is_refreshed` for this key,
-        no key is delivered to a widget that has no size yet."""
+        """Deliver the next key, and follow it up to the app. Until the screen `is_refreshed` for this key, no
+        key is delivered to a widget that has no size yet."""
         self._at = None
         self._note(True)
         if not self._waiting:

@@ -21,11 +21,11 @@ threads that read the pipe and write to the terminal take 2 % more."""
 LOADING_SHARE = 1.0
 """The share while the user waits for a file to load. After a key, a slice of loading is skipped."""
 _TURNS = 20
-"""Turns of the event loop between two ticks while a file loads. Without them, each of the tasks that pass a
-key on would wait for a slice of loading, and a key would take 110 ms. If there is nothing else to do, they
+"""Turns of the event loop between two ticks while a file loads. Without them, each of the tasks that forward
+a key would wait for a slice of loading, and a key would take 110 ms. If there is nothing else to do, they
 take 0.3 ms."""
 _REPAID_OVER = 8
-"""Cycles over which the time that was used beyond the share is saved: an expensive cycle delays the following
+"""The number of cycles over which time beyond the share is saved: an expensive cycle delays the following
 ones a little, instead of only the next one by a tenth of a second."""
 _LEAST_SECONDS = 1 / 50
 """Minimum time between two ticks; more frames would not be noticed, but each is written to the terminal."""

@@ -18,7 +18,7 @@ class PendingSignals:
 
     def __init__(self) -> None:
         self.noted: list[int] = []
-        """The app exits as if the first of them had just arrived."""
+        """The signals that arrived; the app exits as if the first one had just arrived."""
         self._before: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
 
     def hold(self) -> None:

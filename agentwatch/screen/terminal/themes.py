@@ -77,7 +77,7 @@ def can_read(text: Shade, ground: Shade) -> bool:
 
 
 def _contrast(one: Shade, other: Shade) -> float:
-    """From 1 to 21, as WCAG 2.2 defines it."""
+    """Return the contrast of two colours, from 1 to 21, as WCAG 2.2 defines it."""
     dark, light = sorted((_luminance(one), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 

@@ -11,7 +11,7 @@ from rich.style import Style
 from agentwatch.text.safe import SafeText, columns, fitting
 
 CONTINUED = "↳ "
-"""Before a row that continues a line of code or output which is too long for one row."""
+"""The sign before a row that continues a line of code or output."""
 Run = tuple[int, int, Style]
 """The first and end characters of a run of text, and its style."""
 
@@ -20,7 +20,7 @@ class Window(NamedTuple):
     """The part of a line that a row shows when lines are not folded."""
 
     pad: int
-    """1 if the left edge cuts a wide character in two, which a blank then replaces."""
+    """1 if the left edge cuts a wide character in two; a blank then replaces its right half."""
     first: int
     end: int
     is_cut: bool

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class LineInput(Input):
-    """Reduces pasted text to one line of safe text."""
+    """An input that reduces pasted text to one line of safe text."""
 
     def validate_value(self, value: str) -> str:
         return safe_line(value)
@@ -63,12 +63,9 @@ class InputBox(ModalScreen[ScreenResultType]):
 
 
 class InputBar(Horizontal):
-    """A label, an input and a note at the right; hidden until it is opened.
-
-    Its contents are mounted when it is opened first, which takes 3 ms that the first frame does not wait for;
-    the input has the focus before the next key arrives. `suggester` returns how the text can continue, which
-    right arrow takes.
-    """
+    """A label, an input and a note at the right; hidden until it is opened. Its contents are mounted when it
+    is first opened: this takes 3 ms, which the first frame saves. The input has the focus before the next key
+    arrives. `suggester` returns the continuation of the text, which right arrow accepts."""
 
     def __init__(
         self,

@@ -83,7 +83,7 @@ class LineView(ScrollView, can_focus=True):
         self.painter = LinePainter(self)
         self.border_title = Content(title)
         self.tab_title: str | None = None
-        """None for the title in the border."""
+        """The title in the line of tabs; None for the title in the border."""
         self._count = 0
         self.count_when_unfollowed = 0
         """The number of lines when the user stopped following, plus later ones that are not new content."""
@@ -219,7 +219,7 @@ class LineView(ScrollView, can_focus=True):
         self.scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_move_page(self, pages: float) -> None:
-        """Consecutive pages overlap by one line."""
+        """Scroll by a page; consecutive pages overlap by one line."""
         self.action_move(round(pages * max(self.scrollable_content_region.height - 1, 2)))
 
     def action_top(self) -> None:
@@ -359,7 +359,7 @@ class RowView(CursorView):
         self.following = False
 
     def draw_row(self, y: int, width: int) -> Strip:
-        """Return one row; blank if the rows have become fewer since the last frame."""
+        """Return one row; it is blank if the rows have become fewer since the last frame."""
         return self.strip_of(self.row(y, width)) if y < self.line_count() else Strip.blank(width)
 
     def row(self, y: int, width: int) -> Spans:
@@ -374,7 +374,7 @@ class RowView(CursorView):
         self.refresh_line(new)
 
     def at_end(self) -> bool:
-        """The end is never followed, because new rows appear at the top or sorted by name."""
+        """Return False: the end is never followed, because new rows appear at the top or sorted by name."""
         return False
 
     def show_below(self) -> None:
@@ -399,7 +399,8 @@ LEAST_HEIGHT = 10
 
 
 class HeadedView(CursorView):
-    """Rows with a cursor under a heading; the stylesheet reserves its row, except with the class `-low`."""
+    """Rows with a cursor under a heading, for which the stylesheet reserves a row unless the class is
+    `-low`."""
 
     _heading: Spans | None = None
 

@@ -71,9 +71,9 @@ class LinePainter:
         self.is_off = is_stock()
         self._kept: dict[int, _Painted] = {}
         self._doubtful: set[int] = set()
-        """They are compared before they are drawn."""
+        """The lines that are compared before they are drawn."""
         self._stable: set[int] = set()
-        """They stay the same until they are forgotten."""
+        """The lines that stay the same until they are forgotten."""
         self._styles: tuple[object, ...] = ()
         self._left: list[Segment] = []
         self._gutter = self._width = 0
@@ -88,7 +88,7 @@ class LinePainter:
         self._stable.clear()
 
     def forget_from(self, line: int) -> None:
-        """Draw the lines from number `line` on again; rows are composed again only if they differ: the first
+        """Draw the lines from number `line` on again. Rows are composed again only if they differ: the first
         lines of a paragraph stay the same while it grows."""
         doubtful = [number for number in self._kept if number >= line]
         self._doubtful.update(doubtful)
@@ -165,7 +165,7 @@ class LinePainter:
         return FramedRow(content, self._bar, self._border)
 
     def _take_styles(self, inner: Region) -> None:
-        """If the styles of the pane have changed, compose the frame again and clear the cache."""
+        """Compose the frame again and clear the cache if the styles of the pane have changed."""
         pane = self._pane
         filters = pane.get_line_filters()
         styles = (pane.region.size, inner.size, *style_changes(pane), *filters)
@@ -185,14 +185,14 @@ class LinePainter:
 
 
 class LineStyles:
-    """The style with a given name: `muted` is `line--muted` in the stylesheet."""
+    """The styles of a pane by name: `muted` is `line--muted` in the stylesheet."""
 
     def __init__(self, pane: Widget) -> None:
         self._pane = pane
         self._styles: dict[str, Style] = {}
 
     def __call__(self, name: str) -> Style:
-        """Return a style that sets only the colours that the stylesheet sets for it."""
+        """Return a style that has only the colours that the stylesheet sets for it."""
         style = self._styles.get(name)
         if style is None:
             named, blended = component_style(self._pane, f"line--{name}")

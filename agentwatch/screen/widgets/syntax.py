@@ -28,7 +28,7 @@ _CHUNK = 64
 _BEFORE = 32
 """Lines above a chunk that are lexed with it, to recognise what began there, such as a docstring."""
 _MOST_COLOURED = 1 << 14
-"""Larger chunks stay plain: a page of a minified file would take half a second."""
+"""The longest chunk that is coloured: a page of a minified file would take half a second."""
 _KEPT_CHUNKS = 32
 
 Passages = Callable[[range], Iterable[Sequence[int]]]
@@ -42,7 +42,7 @@ class CodeStyle(NamedTuple):
     theme: str
     ground: Style
     redraw: Callable[[], object] | None = None
-    """From a thread that loads the language; None loads it at once."""
+    """Called in a thread once the language is loaded; None loads the language at once."""
 
 
 def code_theme(theme: Theme) -> str:
@@ -54,7 +54,7 @@ def code_theme(theme: Theme) -> str:
 
 
 class SyntaxColours:
-    """The syntax colours of lines of code; a line that is in two texts gets its colours from the last one."""
+    """The syntax colours of lines of code. A line in two texts has its colours from the last one."""
 
     def __init__(
         self, lines: Sequence[SafeText], code: CodeStyle, passages: Passages = lambda window: [window]
@@ -65,7 +65,7 @@ class SyntaxColours:
         self._theme: SyntaxTheme | None = None
         self._lexer: Any = None
         self._styles: dict[Any, Style] = {}
-        """By token type; creating the styles for each word again would cost more than lexing the words."""
+        """The styles by token type; creating them for each word would cost more than lexing the words."""
         self._chunks: LRUCache[int, dict[int, list[Run]]] = LRUCache(_KEPT_CHUNKS)
 
     @property

@@ -40,7 +40,7 @@ class Row(NamedTuple):
     is_open: bool = False
     """Whether the fold is open: one row for each of its calls follows."""
     fold: int = -1
-    """For a row inside an open fold, the index of the fold's first call; otherwise -1."""
+    """The index of the fold's first call, in a row inside an open fold; otherwise -1."""
 
     @property
     def is_fold(self) -> bool:
@@ -93,7 +93,8 @@ class RowList:
 
 _LEAST_READS = 3
 CALLS_PER_CLOCK_CHECK = 256
-"""With a filter it is checked for each call: a rule may read what was printed, which takes up to 1 ms."""
+"""The number of calls between two readings of the clock. With a filter the clock is read for each call: a
+rule may read a call's output, which takes up to 1 ms."""
 
 
 class RowsByTime:
@@ -107,7 +108,7 @@ class RowsByTime:
         self._rows = RowList()
 
     def prefix(self, calls: Sequence[Call], matches: Matches | None) -> RowsByTime:
-        """Return the rows of an earlier moment; `update` must be called for those that differed then."""
+        """Return the rows of an earlier moment; `update` must follow for the calls that differed then."""
         prefix, count = RowsByTime(calls, matches), min(len(calls), self._taken)
         end = bisect_left(self._rows.firsts, count)
         top = end and self._unit(end - 1)[0]
@@ -178,7 +179,8 @@ class RowsByTime:
             self.shown += 1
 
     def _unit(self, y: int) -> tuple[int, int, Row]:
-        """Return the first row of the fold that contains row `y`, the end of its rows, and the fold."""
+        """Return the first row of the fold that contains row `y`, the row after its last one, and the
+        fold."""
         row = self._rows[y]
         if row.fold >= 0:
             y = bisect_left(self._rows.firsts, row.fold)
@@ -257,7 +259,8 @@ def _sameness(call: Call) -> tuple[object, ...]:
 
 
 class RowsByDuration:
-    """One row per call: running calls first, then the slowest first, then calls of unknown duration."""
+    """One row per call: running calls, then the others from the slowest on, last those of unknown
+    duration."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
         self._calls = calls
@@ -461,7 +464,7 @@ class CallList:
         return safe_line(name + order + hidden)
 
     def request(self, words: str | None = None, *, by_duration: bool | None = None) -> RuleError | None:
-        """Request another filter or order, which `build` builds; return what is wrong with the words."""
+        """Request another filter or order, whose rows `build` makes; return what is wrong with the words."""
         from agentwatch.rules.calls.filter import usable_filter
 
         before = self._requested
@@ -503,7 +506,7 @@ class CallList:
         return [index + 1 for index in sorted(self._failed) if self._rows.row_of(index) is not None]
 
     def ranked_failures(self, seconds: float) -> list[RankedFailure]:
-        """Return the calls that are shown and failed, or whose tests failed; those that matter most first."""
+        """Return the shown calls that failed, or whose tests failed; those that matter most are first."""
         from agentwatch.analysis.episodes import ranked_failures
 
         episodes, until = self.facts.episodes, perf_counter() + seconds
@@ -533,9 +536,8 @@ _LEAST_MS = 10_000
 _MOST_MS = 10**13
 
 Scales = dict[int, tuple[int, int]]
-"""By the number of a run: the time at which its strip begins, in ms since the epoch by the agent's clock or,
-if that is unknown, by agentwatch's clock; and the duration that the strip covers, in ms.
-"""
+"""For each number of a run: when its strip begins (ms since the epoch, by the agent's clock or, if that is
+unknown, by agentwatch's clock), and the duration of the strip in ms."""
 
 
 class TimeStrip:
@@ -543,13 +545,11 @@ class TimeStrip:
 
     def __init__(self) -> None:
         self._ahead_ms: dict[int, int | None] = {}
-        """By the number of a run in which the agent gave times: its clock minus agentwatch's clock; None
-        while that is unknown.
-        """
+        """For each number of a run in which the agent gave times: its clock minus agentwatch's clock; None
+        while that is unknown."""
         self._firsts: dict[int, tuple[int, int]] = {}
-        """By the number of a run: the number of its first call with a time of the agent, and of the first
-        call that shows the difference of the clocks.
-        """
+        """For each number of a run: the number of its first call with a time of the agent, and of the first
+        call that shows the difference of the clocks."""
 
     def prefix(self, calls: int) -> TimeStrip:
         prefix = TimeStrip()
@@ -586,7 +586,7 @@ class TimeStrip:
         return extents
 
     def bar(self, calls: Sequence[Call], width: int, scales: Scales, now_ms: int | None) -> SafeText:
-        """Return the bar of calls of one run; if its end is unknown, a call is drawn only where it began."""
+        """Return the bar of calls of one run. A call whose end is unknown is drawn only where it began."""
         scale = scales.get(calls[0].run)
         if scale is None:
             return SafeText(" " * width)

@@ -219,12 +219,12 @@ class VerdictCache:
         self._widget = widget
         self._redraw = redraw
         self._known: dict[int, Verdict | None] = {}
-        """By the number of the call."""
+        """The verdicts that are known, by the number of the call; None for a call without one."""
         self._wanted: dict[int, Call] = {}
         self._is_reading = False
 
     def get(self, call: Call) -> Verdict | None:
-        """Return the verdict on a call; None without one, and until it is known."""
+        """Return the verdict on a call; None without a verdict, and while it is unknown."""
         if call.kind is not ToolKind.EXECUTE or call.ended is None:
             return None
         if call.number not in self._known:
@@ -421,7 +421,7 @@ def _branch(call: Call) -> str:
 
 
 def _clock(row: Row, calls: Sequence[Call], wait: Wait | None, now_ms: int | None) -> str:
-    """Return a row's duration; for several calls, the time that any of them ran, overlaps counted once."""
+    """Return a row's duration. For several calls it is the time in which any of them ran."""
     if wait is not None:
         return wait.clock(now_ms) or UNKNOWN
     if not row.is_fold:
@@ -606,9 +606,9 @@ class CallTable(HeadedView):
             return
 
     def choose_failure(self, step: int) -> SafeText:
-        """Select the next (1) or previous (-1) failure in time, around the ends. From the newest call while
-        it is followed, and from a call after all failures, that is the newest one. Return which it is:
-        `failure 2 of 12 · fixed by #31`."""
+        """Select the next (1) or previous (-1) failure in time, wrapping around the ends. If the newest call
+        is followed, or the selected call comes after all failures, this is the newest failure. Return its
+        position: `failure 2 of 12 · fixed by #31`."""
         calls = self.listed
         ranked = {each.number: each for each in calls.ranked_failures(_RANK_SECONDS)}
         among = " shown" if calls.requested_filter else ""
@@ -649,7 +649,7 @@ class CallTable(HeadedView):
         self._build_rows()
 
     def filter_by(self, words: str) -> RuleError | None:
-        """Show only the calls that match `words` up to the first mistake, which is returned."""
+        """Show only the calls that match `words`, up to the first mistake in them, which is returned."""
         if words and not self.listed.requested_filter:
             self._call_before = None if self.following or self.chosen is None else self.chosen.number
             self._put = self._call_before

@@ -48,14 +48,14 @@ _LEAST_TARGET_COLUMNS = 8
 
 
 class Waited(NamedTuple):
-    """What a call waits for, if it waits for the user."""
+    """The wait of a call for the user, if it waits."""
 
     wait: Wait | None = None
     now_ms: int | None = None
-    """By the clock of the arrival times; None if unknown."""
+    """The present time by the clock of the arrival times; None if unknown."""
 
     def words(self) -> SafeText:
-        """Return for example `! asks 3:03 · waits for your permission`; empty if the call does not wait."""
+        """Return the wait, such as `! asks 3:03 · waits for your permission`; empty if there is none."""
         if self.wait is None:
             return SafeText("")
         state = f"{ASKS_SIGN} asks {self.wait.clock(self.now_ms)}".rstrip()
@@ -105,7 +105,7 @@ def title(call: Call, width: int, *, is_pinned: bool) -> SafeText:
 
 
 def outcome_words(call: Call) -> SafeText:
-    """Return for example `✗ exit 1`, `✓ +8 −3` or `⊘ rejected`."""
+    """Return the outcome in words, such as `✗ exit 1`, `✓ +8 −3` or `⊘ rejected`."""
     words: str = call.outcome
     if call.exit_code is not None:
         words = f"exit {call.exit_code}"
@@ -119,7 +119,7 @@ def outcome_words(call: Call) -> SafeText:
 
 
 def brief_facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
-    """Return for example `✗ exit 1 · 8.6 s of 2:00`; for a call that asks, how long it waits."""
+    """Return the outcome and the duration, such as `✗ exit 1 · 8.6 s of 2:00`, or how long a call asks."""
     if waits := waited.words():
         return waits
     words, took, limit = outcome_words(call), call_clock(call, None), limit_ms(call)
@@ -129,7 +129,7 @@ def brief_facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
 
 
 def facts(call: Call, waited: Waited = NO_WAIT) -> SafeText:
-    """Return for example `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""
+    """Return the facts of a call, such as `✗ exit 1 · 8.6 s · limit 2:00 · started 14:03:07`."""
     words: list[str] = [waited.words() or outcome_words(call)]
     took, limit = call_clock(call, None), limit_ms(call)
     if took != UNKNOWN:

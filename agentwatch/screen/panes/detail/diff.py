@@ -16,7 +16,7 @@ from agentwatch.screen.widgets.folding import CONTINUED, Run, Window, fits, fold
 from agentwatch.screen.widgets.syntax import CodeStyle, SyntaxColours
 
 SPLIT_COLUMNS = 100
-"""From this width on, the old and the new lines are side by side."""
+"""The least width in which the old and the new lines are side by side."""
 _ONE_NUMBER_COLUMNS = 50
 _CHANGED = {"+": "added", "-": "removed"}
 _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
@@ -31,7 +31,7 @@ class Diff(Output):
         self._diff = lines
         self._colours = SyntaxColours(self.lines, code, self._sides)
         self._pairs: list[tuple[int | None, int | None]] = []
-        """For each row of pairs, the old and the new line in it; a header is both."""
+        """The old and the new line in each row of pairs; a header is both."""
         self._pair_of: dict[int, int] = {}
         """The pair in which each line is shown, for lines that are shown side by side."""
         self._pair_tops: list[int] | None = None

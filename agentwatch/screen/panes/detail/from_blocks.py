@@ -57,7 +57,7 @@ from agentwatch.text.signs import SIGNS
 
 _SEQUENCE = re.compile(r"\x1b\[([0-9;]{0,40})m")
 _COLOURED_END = re.compile(r"\r((?:\x1b\[[0-9;]{0,40}m){1,100})\n")
-"""CR LF with a change of colours in between: on a terminal it ends a line too."""
+"""CR LF with changes of colours in between, which ends a line on a terminal too."""
 _ON = {
     1: Style(bold=True),
     2: Style(dim=True),
@@ -72,7 +72,7 @@ _OFF = {
     27: Style(reverse=False),
 }
 _NEAR = 48
-"""The least difference from the background in one of red, green and blue at which text is readable."""
+"""The difference from the background, in red, green or blue, from which text is readable."""
 _PLAIN = Style()
 _GREY = Color.from_ansi(8)
 
@@ -230,7 +230,7 @@ class CodeLines(Output):
 # Sections of prose: Markdown and the steps of a subagent, rendered as the transcript renders them.
 
 _MOST_MARKDOWN = 1 << 15
-"""Characters of a block that are rendered as Markdown. Tables of this size take 0.4 s."""
+"""The number of characters up to which a block is rendered as Markdown. Tables of this size take 0.4 s."""
 _MOST_CHARACTERS = 1 << 20
 
 

@@ -50,8 +50,8 @@ class BlockMatch(NamedTuple):
 
 
 class DetailScroller:
-    """What is in view of a detail: the first column of cut lines, the matches, and a cursor that selects a
-    branch or a failing line among the visible rows."""
+    """The view of a detail: the first column of cut lines, the matches, and a cursor that selects a branch or
+    a failing line among the visible rows."""
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
@@ -62,7 +62,7 @@ class DetailScroller:
         self._wraps = False
         self._left = 0
         self._failing: list[int] | None = None
-        """None before they are searched."""
+        """The failing lines; None before they are searched."""
         self._query: Query | None = None
         self._match: BlockMatch | None = None
         self.is_match_due = False
@@ -84,7 +84,7 @@ class DetailScroller:
         return laid_over(strip, self._pane.line_style("chosen"), width)
 
     def take(self, sections: SectionList, shown: object = None) -> None:
-        """Show other sections. If those before them showed the same (`shown`), selection and folds stay."""
+        """Show other sections. Selection and folds stay if the sections before showed the same (`shown`)."""
         before, row = self.sections, self.row
         is_same, self._shown = shown is not None and shown == self._shown, shown
         if is_same:
@@ -174,7 +174,7 @@ _COLOURS = {
     Outcome.RUNNING: "$text-accent",
     Outcome.FAILED: "$text-error",
 }
-"""In the border; all other outcomes are a warning."""
+"""The colour of the border by the outcome; other outcomes have that of a warning."""
 _FRAME_COLUMNS = 6
 """Columns of the border that its title cannot use."""
 
@@ -205,7 +205,7 @@ class DetailView(LineView):
         self._view = DetailScroller(self)
         self._decoded: DecodedCall | None = None
         self.border = (Content(), Content())
-        """What the border says above and below the content."""
+        """The words in the border above and below the content."""
         self._heading: CallHeading | None = None
         """The row that names the call where the pane has no border."""
 

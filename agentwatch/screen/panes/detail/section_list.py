@@ -24,9 +24,9 @@ from agentwatch.text.safe import SafeText, exact_text
 
 class _Found(NamedTuple):
     begins: list[tuple[int, int]]
-    """For each match, the number of its line and the character at which it begins."""
+    """The number of the line and the first character of each match."""
     spans: dict[int, list[tuple[int, int]]]
-    """For each line number, the first and end characters of its parts of matches."""
+    """The first and end characters of the parts of matches, by the number of the line."""
 
 
 class FoundLines:
@@ -110,8 +110,8 @@ def is_same(one: object, other: object) -> bool:
 
 
 class MoreFields(JsonTree):
-    """One line that unfolds into the fields, each with its own branches folded. A field that repeats an
-    earlier one is left out; a name that an earlier field has with another value gets its block:
+    """A line that unfolds into the fields, each with its own branches folded. A field that repeats an earlier
+    one is left out. If an earlier field has the same name and another value, the name of the block is added:
     `result.path`."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
@@ -189,9 +189,9 @@ class SectionList:
         self._found = None if query is None else FoundLines(query)
 
     def choose_match(self, block: Block | None, nth: int) -> tuple[int, int] | None:
-        """Make one match the current one, and return its row, and the column at which the view must begin to
-        show it. `nth` counts the matches before it in `block`; if that is not shown, the first of all is
-        chosen."""
+        """Make one match the current one; return its row, and the column at which the view must begin to show
+        it. `nth` counts the matches before it in `block`; if the block is not shown, the first match of all
+        is chosen."""
         found = self._found
         if found is None:
             return None
@@ -240,7 +240,8 @@ class SectionList:
                     again.turn_as(section)
 
     def row_as(self, before: SectionList, row: int) -> int | None:
-        """Return the row of what an earlier list of the same call shows at a row, if it still exists."""
+        """Return the row of what an earlier list of the same call shows at a row; None if it does not exist
+        now."""
         number, line = before.line_at(row)
         twin = _twin(before._sections, number, self._sections)
         if twin is None:
@@ -271,7 +272,7 @@ class SectionList:
 
 
 def _twin(before: list[Section], number: int, now: list[Section]) -> int | None:
-    """Return the number of the section that shows now what section `number` showed."""
+    """Return the number of the section that now shows what section `number` showed before."""
     one = before[number]
     nth = sum(_shows_same(one, other) for other in before[:number])
     twins = (at for at, other in enumerate(now) if _shows_same(one, other))

@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
 
 class Section:
     gutter = 0
-    """The columns before each line, for its number or sign."""
+    """The width of the gutter before each line, for its number or sign."""
     block: Block | None = None
     field: str | None = None
     """The field of the block that the section shows; None for the whole block."""

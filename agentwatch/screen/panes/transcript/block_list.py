@@ -261,7 +261,7 @@ class EntryRenderer:
         self._markdown = MarkdownRenderer(pane.line_style, code_theme)
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
-        """Return the lines of a block of the entry's text."""
+        """Return the lines of a block, which is a part of the entry's text."""
         source = safe_text(shown_part(entry, start, end))
         match entry.kind:
             case Kind.ANSWER if is_code:
@@ -311,7 +311,7 @@ class EntryRenderer:
 
 
 def is_markdown(entry: Entry) -> bool:
-    """Return whether the text of an entry is cut as Markdown; a failed run's reason is shown line by line."""
+    """Return whether an entry is cut as Markdown. The reason of a failed run is shown line by line."""
     is_answer = entry.result is not None and entry.result.outcome is Outcome.SUCCEEDED
     return entry.kind in GROWING or (entry.kind is Kind.RESULT and is_answer)
 

@@ -134,8 +134,8 @@ def _span(block: Block) -> int:
 _CUT_CHARACTERS = 1 << 16
 """The number of characters cut at a time; 4 MB take 150 ms."""
 _JOINED_CHARACTERS = 2048
-"""Pieces of an entry are one block up to this length, unless the text grew while it was shown; a shorter
-entry is not read before it comes into view. 1 GB has 515,000 pieces, and 150,000 blocks."""
+"""Small pieces of an entry are joined to a block of this length, unless the text grew while it was shown. A
+shorter entry is not read before it comes into view. 1 GB has 515,000 pieces, and 150,000 blocks."""
 
 
 class Blocks:
@@ -180,7 +180,7 @@ class Blocks:
 
     def take(self, *, folds: bool, seconds: float = inf) -> int:
         """Cut new text into blocks for about `seconds`; return the index of the first block that changed.
-        With `folds`, a thought that has ended since the last call is folded."""
+        With `folds`, thoughts that have ended since the last call are folded."""
         until = perf_counter() + seconds
         changed = len(self.all)
         if len(self._firsts):
@@ -234,8 +234,8 @@ class Blocks:
         return self._calls[number - 1] if 0 < number <= len(self._calls) else None
 
     def mark_new(self, rule: SafeText) -> int | None:
-        """Draw a rule above the next block that is added, and remove the earlier rule. There is no rule above
-        the first block: everything below it would be new. Return the block that was below the earlier
+        """Draw a rule above the next block that is added, and remove the earlier rule. The first block never
+        has a rule, because everything below it would be new. Return the block that was below the earlier
         rule."""
         self._rule, self._rule_from = (rule if self.all else None), len(self.all)
         ruled, self._ruled = self._ruled, None
@@ -399,7 +399,7 @@ def _gap(
     is_head: bool = False,
     is_next: bool = False,
 ) -> int:
-    """Return the number of blank lines above a block; with `is_next`, it continues its entry."""
+    """Return the number of blank lines above a block. `is_next` says that the block continues its entry."""
     if above is None:
         blank = 0
     elif above.parent != entry.parent:  # a subagent's name is in the line above its entries

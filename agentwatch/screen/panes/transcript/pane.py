@@ -64,7 +64,7 @@ class Thoughts:
         self._show_from(blocks.of_entry(number).start, before)
 
     def toggle_by_user(self, number: int) -> None:
-        """Open or fold a thought; unlike with `open_for_find`, it stays so when a search ends."""
+        """Open or fold a thought. Unlike after `open_for_find`, it stays so when a search ends."""
         self._opened_by_find = None
         self.toggle(number)
 
@@ -213,7 +213,7 @@ class Transcript(LineView):
             self.refresh()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None = None) -> None:
-        """Highlight the matches; `current` is the block index of the current one, and its number there."""
+        """Highlight the matches. `current` is the block index of the current match, and its number there."""
         self._renderer.mark(query, current)
         self.painter.forget_from(0)
         self.refresh()
@@ -255,8 +255,8 @@ class Transcript(LineView):
         self.restore(position)
 
     def copied(self) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in words, and its text: the selected call or thought if it is visible,
-        otherwise the last run's text with a blank line between its segments."""
+        """Return what `y` copies, in words, and the copied text: the selected call or thought if it is
+        visible, otherwise the last run's text with a blank line between its segments."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         if not self.following and self._renderer.chosen in seen:
             entry = self._session.transcript[self._renderer.chosen]
@@ -331,7 +331,8 @@ class Transcript(LineView):
             number += step
 
     def action_open(self) -> None:
-        """Go to the selected call, or open or fold the selected thought; else select a visible one."""
+        """Go to the selected call, or open or fold the selected thought; if neither is visible, select
+        one."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         chosen = self._renderer.chosen
         call = None if chosen is None else self._session.transcript[chosen].call

@@ -31,7 +31,7 @@ _HEAD_INDENT = 2
 _MARKED = (Kind.CALL, Kind.REASONING)
 """Entries with a line of their own that is marked when they are selected."""
 Spans = list[list[tuple[int, int, int]]]
-"""For each match in a block, the row, start and end of each of its pieces; a wrapped match has several."""
+"""The row, start and end of each piece of each match in a block; a wrapped match has several pieces."""
 
 
 class BlockRenderer:
@@ -94,7 +94,7 @@ class BlockRenderer:
         self._strips.clear()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None) -> None:
-        """Highlight the matches; `current` is the block index of the current one, and its number there."""
+        """Highlight the matches. `current` is the block index of the current match, and its number there."""
         if query is not self._query:
             self._spans.clear()
         self._query, self._current = query, current

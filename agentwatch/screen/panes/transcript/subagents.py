@@ -29,7 +29,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.head: int | None = None
-        """The index of the first block; the line of all of them is above it."""
+        """The index of the first block, below the line for all blocks."""
         self.blocks = array("I")
         self.calls = array("I")
         self.messages = array("I")
@@ -49,7 +49,7 @@ class Subagents:
 
     def __init__(self) -> None:
         self._roots: dict[int, int] = {}
-        """By the number of a call that a subagent made: the call of the main agent that it belongs to."""
+        """The call of the main agent to which a call of a subagent belongs, by the numbers of both."""
         self._levels: dict[int, int] = {}
         self._tallies: dict[int, Tally] = {}
         self._open: set[int] = set()
@@ -117,7 +117,7 @@ class Subagents:
         self._open ^= {root}
 
     def words(self, root: int, calls: Sequence[Call], waits: Waits, width: int) -> SafeText:
-        """Return for example `▸ Find the callers · 14 calls, 3 messages`, and a running call."""
+        """Return the line, such as `▸ Find the callers · 14 calls, 3 messages`, with a running call."""
         call, tally = calls[root - 1], self._tallies[root]
         counts = [plural(len(tally.calls), "call")] if tally.calls else []
         counts += [plural(len(tally.messages), "message")] if tally.messages else []

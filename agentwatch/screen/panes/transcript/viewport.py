@@ -22,7 +22,7 @@ from agentwatch.text.times import time_of_day
 
 _SLICE_SECONDS = 0.008
 _MOST_MEASURED = 200
-"""A transcript of at most so many blocks is measured whole, in 0.1 s, so that its scroll bar is exact."""
+"""A transcript of at most this many blocks is measured whole, in 0.1 s, so that its scroll bar is exact."""
 
 
 class BlockViewport:
@@ -38,7 +38,7 @@ class BlockViewport:
         self._pane = pane
         self._session = session
         self._newest = self.blocks = Blocks(session.transcript)
-        """Of the newest moment, and those that are shown."""
+        """The blocks of the newest moment, and the blocks that are shown."""
         self._is_measuring = False
         self._measured = 0
         """Every block before this index is measured, if the transcript is short."""
@@ -69,7 +69,8 @@ class BlockViewport:
             self._newest.take(folds=True, seconds=seconds)
 
     def take(self, width: int, seconds: float) -> bool:
-        """Cut entries into blocks before the pane is shown; return whether all are. 250,000 take 700 ms."""
+        """Cut entries into blocks before the pane is shown; return whether all are cut: 250,000 take 700
+        ms."""
         self.layout.width = width
         self.blocks.take(folds=True, seconds=seconds)
         return not self.blocks.is_behind
@@ -152,8 +153,8 @@ class BlockViewport:
         self._pane.painter.forget_from(top)
 
     def count_as_old(self, top: int, lines: int) -> None:
-        """Do not count the lines that a re-measured block gains as new content; blocks below the end that the
-        user left do count."""
+        """Do not count the lines that a re-measured block gains as new content. Blocks below the end that the
+        user left still count."""
         pane = self._pane
         if not pane.following and top < pane.count_when_unfollowed:
             pane.count_when_unfollowed += lines
@@ -222,7 +223,7 @@ _TIME_COLUMNS = 9
 
 
 class TimeGutter:
-    """A column of 9 for the time at which each entry began; it may be hidden."""
+    """A column of width 9 for the time at which each entry began; it may be hidden."""
 
     def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
         self._pane = pane
@@ -262,8 +263,8 @@ _MOST_PARALLEL = 100
 
 
 def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
-    """Return the call of the whole session that is the same as one of the preview: they share a line of the
-    recording. The preview may lack the line that started or the one that ended the call."""
+    """Return the call of the whole session that is the same as a call of the preview: they share a line of
+    the recording. The preview may not have the line that started or the line that ended the call."""
     places = [place for place in (match_shown.started, match_shown.ended) if place is not None]
     if not places:
         return None
@@ -273,7 +274,7 @@ def same_call(calls: Sequence[Call], match_shown: Call) -> Call | None:
 
 
 def call_near(entries: Sequence[Entry], number: int) -> tuple[Call, int] | None:
-    """Return the call nearest to an entry, the later of two, and its entry; None without calls."""
+    """Return the call nearest to an entry, or the later of two, and the call's entry; None without calls."""
     for distance in range(len(entries)):
         for at in (number + distance, number - distance):
             if 0 <= at < len(entries) and (call := entries[at].call) is not None:
@@ -291,7 +292,7 @@ _MOST_ATTEMPTS = 8
 
 
 class ReadingPosition(NamedTuple):
-    """The end if `is_following`, else the row of a block at the top of the viewport."""
+    """The end of the transcript if `is_following`, else a row of the block at the top of the viewport."""
 
     block: int
     row: int
@@ -344,7 +345,7 @@ class Reader:
         pane.show_lines()
 
     def same_position(self, preview: Reader) -> ReadingPosition | None:
-        """Return the position in this transcript that shows the same text as a preview does, located from the
+        """Return the position in this transcript that shows the same text as a preview, located from the
         nearest call; None if the preview follows the end, or if its entry is not in this transcript."""
         if preview._pane.following or not preview._pane.line_count():
             return None

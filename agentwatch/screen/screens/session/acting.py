@@ -1,4 +1,4 @@
-"""What `P`, `I` and `A` do, in the list and in a session: check, ask, do, and say what came of it."""
+"""The acts of `P`, `I` and `A`, in the list and in a session: check, ask, do, and report the result."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ class Subject(NamedTuple):
     """The session that a key acts on."""
 
     name: SafeText
-    """Its title, its short id and its tmux pane."""
+    """The session's title, its short id and its tmux pane."""
     agent: str
     path: Path | None
-    """None if it has no file."""
+    """The session's file; None without one."""
     do: Callable[[str], str]
-    """Sends `interrupt` or `stop`, and returns why not, a foreign text; it may take seconds."""
+    """Sends `interrupt` or `stop`; returns the reason of a failure, a foreign text. It may take seconds."""
     host: str = ""
-    """Another machine, a foreign text."""
+    """The name of another machine, a foreign text; empty for this one."""
     is_live: bool = True
     is_run: bool = False
-    """Whether `agentwatch run` has started the agent."""
+    """Whether `agentwatch run` started the agent."""
     is_interrupted: bool = False
     asks: bool = False
     can_be_answered: bool = False
-    """Whether its agent has a hook that asks here."""
+    """Whether the agent has a hook that asks here."""
     answer: Callable[[], object] | None = None
-    """Opens its question; None if no hook has asked."""
+    """Opens the session's question; None if no hook has asked."""
     way: str = "answer it in the agent's terminal"
-    """Where else its question is answered."""
+    """The other way to answer the question."""
     started: Callable[[str], object] = lambda _: None
-    """Called with the id of the session when it is continued."""
+    """Called with the session's id when it is continued."""
 
 
 def session_name(title: str, agent: str, session_id: str, pane: str = "") -> SafeText:
-    """`“Fix the tests.” · claude 5b0c6a1e · tmux main:@0.%0`."""
+    """Return the name for messages: `“Fix the tests.” · claude 5b0c6a1e · tmux main:@0.%0`."""
     shown = cut(safe_line(one_line(title)), _TITLE_COLUMNS)
     named = safe_line(f"{agent} {session_id[:_ID_CHARACTERS]}".strip())
     parts = (f"“{shown}”" if shown else "", named, f"tmux {pane}" if pane else "")
@@ -61,7 +61,7 @@ def say(app: TerminalApp[Any], words: str, *, is_problem: bool = True) -> None:
 
 
 def act(app: TerminalApp[Any], what: str, subject: Subject, by: str) -> None:
-    """Act on a session: `prompt`, `interrupt` or `answer`. `by` is `list` or `session`."""
+    """Act on a session. `what` is `prompt`, `interrupt` or `answer`; `by` is `list` or `session`."""
     allowed, live = app.config.act, subject.is_live
     try:
         if what == "interrupt":

@@ -112,7 +112,7 @@ class SessionApp(TerminalApp[Result]):
         self.push_screen(Help(self.config.keys, "transcript" if screen is None else screen.workspace.pane))
 
     def action_act(self, what: str) -> None:
-        """Act on the session that is open: `prompt`, `interrupt` or `answer`."""
+        """Act on the open session. The act is `prompt`, `interrupt` or `answer`."""
         raise NotImplementedError
 
     def action_leave(self) -> None:
@@ -126,7 +126,7 @@ class SessionApp(TerminalApp[Result]):
 
 
 class Leave(Enum):
-    """How the screen was left."""
+    """The way in which the user left the screen."""
 
     OVER = "over"
     """No agent that agentwatch started is running any more."""
@@ -136,7 +136,7 @@ class Leave(Enum):
 
 class AgentwatchApp(SessionApp[Leave]):
     """Shows one session until the user quits. `held` are the signals that arrived before the app runs.
-    `problem` is why the user's settings are not used, which is shown first; empty if they are."""
+    `problem`, which is shown first, is why the user's settings are not used; empty if they are."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("session app")
 

@@ -47,7 +47,7 @@ class BoxState:
     """The moment for which a test run was selected last."""
     sought: object = None
     ms_at: Callable[[int], int | None] = lambda _: None
-    """The time of a moment."""
+    """Returns the time of a moment."""
 
 
 class Opened(NamedTuple):
@@ -55,17 +55,17 @@ class Opened(NamedTuple):
 
     call: Call
     at_end: bool
-    """Instead of staying at the moment that is shown."""
+    """Whether to show the end of the call, instead of staying at the moment that is shown."""
 
 
 class BoxList(RowView, Generic[Item]):
-    """A list of a tab. The selected item stays selected while the list grows, by its key."""
+    """A list of a tab. While the list grows, the item with the same key stays selected."""
 
     second: BoxList[Any] | None = None
-    """The list below this one, which is about its selected item."""
+    """The list below this one, about the selected item of this one."""
     opens_second = False
     hint = ""
-    """What the keys of this list do, for the frame."""
+    """The keys of this list and their effects, for the frame."""
 
     def __init__(self, id: str, state: BoxState) -> None:
         super().__init__("", id=id)
@@ -122,8 +122,8 @@ class BoxList(RowView, Generic[Item]):
         follows_first: bool = False,
         is_other: bool = False,
     ) -> None:
-        """Show other items, with the first row selected until the user moves (`follows_first`), or in place
-        of others with which they have nothing to do (`is_other`)."""
+        """Show other items. The first row is selected until the user moves (`follows_first`), or if the items
+        have nothing in common with those before (`is_other`)."""
         wanted, chosen = self._wanted, self.chosen
         stays_first = is_other or (follows_first and self.cursor == self.first)
         if wanted is None and chosen is not None and not stays_first:
@@ -164,8 +164,8 @@ class BoxList(RowView, Generic[Item]):
 
 
 class SessionBox(ModalScreen[Opened | Play | None]):
-    """Lists in tabs, by the names of the tabs. It is dismissed with the call that the user opened, with how
-    to play what happened, or with None. `play` returns None if its times are unknown."""
+    """Lists in tabs, by the names of the tabs. The box is dismissed with the call that the user opened, with
+    the way to play what happened, or with None. `play` returns None if the times are unknown."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-medium"), (30, "-tall")]

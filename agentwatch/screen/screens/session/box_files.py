@@ -38,7 +38,7 @@ _LEAST_PATH = 14
 _LEAST_WITH_ACTIONS = 84
 _LEAST_WITH_TIME = 60
 _LEAST_WITH_ALL = 50
-"""In narrower rows, marks come before the changed lines."""
+"""The least width in which a row with marks also shows its changed lines."""
 _LEAST_WITH_LINES = 28
 _LEAST_WITH_CLOCK = 44
 _FILE_ACTIONS = 30
@@ -47,7 +47,7 @@ _CLOCK = 9
 
 
 class Sought(NamedTuple):
-    """What the files are opened on: the first of some files that a call has touched."""
+    """The files of which the first one that a call has touched is selected when the list opens."""
 
     files: Sequence[FileLine]
     call: Call
@@ -55,7 +55,7 @@ class Sought(NamedTuple):
 
 
 class FileList(BoxList[TouchedFile], HeadedView):
-    """One row per file: the actions on it, its changed lines, the time of its last call, its warnings.
+    """One row per file: the actions on it, its changed lines, the time of its last call, and its warnings.
     Without `sought`, the file that was touched last is selected."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("s", "sort", "Sort")]
@@ -70,7 +70,7 @@ class FileList(BoxList[TouchedFile], HeadedView):
         state.sought = sought
         self._shown: tuple[object, ...] = ()
         self._returned: dict[TouchedFile, tuple[int, bool | None]] = {}
-        """For each file, the number of its calls at the last check, and whether its content was restored."""
+        """The number of a file's calls at its last check, and whether its content was restored."""
         self.second: FileCalls = FileCalls(state)
         self.empty_words = SafeText(" no files yet; changes by shell commands are not listed")
 
@@ -203,7 +203,8 @@ class FileCalls(BoxList[Call]):
             self.show([*file.calls] if file else [], title, is_more=is_more, is_other=is_other)
 
     def open_on(self, call: Call, line: int | None) -> None:
-        """Select a call about the file; for a call that failed in the file, its last change before."""
+        """Select a call about the file. For a call that failed because of it, select its last change
+        before."""
         if call in self.items:
             self.choose(self.items.index(call))
             return
@@ -234,8 +235,8 @@ class FileCalls(BoxList[Call]):
 
 
 def _time(state: BoxState, call: Call) -> str:
-    """Return when a call ended, else started: `09:07:14`, or `~09:07:14` if only the moment after its line
-    has a time."""
+    """Return when a call ended, or else started: `09:07:14`, or `~09:07:14` if the call has no time but the
+    moment after its line has."""
     known_ms, place = latest_ms(call), call.ended or call.started
     if known_ms is not None or place is None or (about_ms := state.ms_at(after(place))) is None:
         return time_of_day(known_ms)
@@ -275,7 +276,7 @@ _LEAST_WITH_CHANGES = 40
 
 
 class VerdictList(BoxList[CallVerdict], HeadedView):
-    """One row per test run, the newest first, under the ribbon of all. The last one that had ended at
+    """One row per test run, the newest first, under the ribbon of all. The last run that had ended at
     `moment` is selected; None is the live moment."""
 
     hint = "enter go to the call · tab files"
@@ -379,7 +380,7 @@ class ChangedFiles(BoxList[TouchedFile]):
         return None if call is None else Opened(call, at_end=True)
 
     def show_between(self, before: CallVerdict | None, after: CallVerdict | None) -> None:
-        """Show the files changed after a test run (None: the beginning) and before the next (None: none)."""
+        """Show the files changed between two test runs; None is the beginning of the session or its end."""
         if (before, after) == self._shown:
             return
         self._shown = before, after

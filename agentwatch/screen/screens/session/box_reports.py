@@ -36,11 +36,11 @@ from agentwatch.text.signs import ASKS_SIGN, EIGHTHS, MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 _LEAST_WORDS = 14
-"""Columns of words beside a note."""
+"""The least columns of the words beside a note."""
 _MOST_COLUMNS = 84
-"""A note further to the right is hard to connect with its words."""
+"""The last column for a note: further to the right it is hard to connect with its words."""
 _REDRAW_SECONDS = 0.2
-"""While more is left to read."""
+"""The interval of redrawing while more is left to read."""
 
 
 class Line(NamedTuple):
@@ -54,7 +54,7 @@ class Item(NamedTuple):
     """A line about a call: what it is, and at the right what became of it."""
 
     key: str
-    """It stays while the words change."""
+    """The identity of the item, which stays the same while the words change."""
     sign: SafeText
     sign_style: str
     words: SafeText
@@ -218,7 +218,7 @@ def _bar_spans(row: Bar, width: int) -> Spans:
 
 
 def bar(ms: int, whole_ms: int, width: int) -> str:
-    """Return a bar in steps of an eighth of a column, at least one, which `whole_ms` fills to `width`."""
+    """Return a bar in steps of an eighth of a column, at least one. `whole_ms` would fill `width` columns."""
     eighths = ms * width * 8 // whole_ms if whole_ms else 0
     full, rest = divmod(max(eighths, 1) if ms else 0, 8)
     return ("█" * full + EIGHTHS[rest]).rstrip()

@@ -39,9 +39,9 @@ _BACK = "esc change the prompt"
 
 
 class ContinueDialog(ModalScreen[Plan | None]):
-    """Asks for the prompt, then shows the command; enter runs only a command that is shown. If the run may be
-    allowed more than the session was, it needs a `y` after that. A queued prompt goes to the process that has
-    the session open."""
+    """Asks for the prompt, then shows the command; enter runs only a command that is shown. If the run may
+    get wider permissions than the session had, the user must also press `y`. A queued prompt goes to the
+    process that has the session open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -54,7 +54,7 @@ class ContinueDialog(ModalScreen[Plan | None]):
         super().__init__()
         self._session, self._title, self._is_queued = session, name, is_queued
         self._plan: Plan | None = None
-        """None while the prompt is typed."""
+        """The plan of the run; None while the prompt is typed."""
         self._modes = [""] if is_queued else [mode.name for mode in modes_of(session)] or [""]
         """The permissions in which it may run, the widest first; what is shown is the first one."""
         self._asks_again = False
@@ -138,8 +138,8 @@ class ContinueDialog(ModalScreen[Plan | None]):
 
 
 async def continue_session(app: TerminalApp[Any], subject: Subject, by: str) -> None:
-    """Ask for a prompt, and continue a session in a process that outlives the screen. What forbids it is said
-    before the prompt is asked for."""
+    """Ask for a prompt, and continue a session in a process that outlives the screen. If continuing is
+    forbidden, the reason is shown before the prompt is asked for."""
     path = subject.path
     if path is None:
         say(app, "this session has no recording to continue")

@@ -51,7 +51,7 @@ class LinesDialog(ModalScreen[None]):
 
 
 class LeaveDialog(KeyDialog[str]):
-    """Asks whether to stop the agent, or the `survivors` of it, one line each, or to keep them running."""
+    """Asks whether to stop the agent, or its `survivors`, one line each, or to keep them running."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "dismiss('stop')", "Stop"),
@@ -68,7 +68,7 @@ class LeaveDialog(KeyDialog[str]):
 
 
 class InterruptDialog(KeyDialog[str]):
-    """Says what an interrupt does, and asks whether to send it; after one, also whether to stop the agent."""
+    """Explains an interrupt, and asks whether to send it; after one, also whether to stop the agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss('interrupt')", "Interrupt"),

@@ -21,7 +21,8 @@ from agentwatch.screen.screens.session.dialogs import KeyDialog
 from agentwatch.text.safe import SafeText, safe_line
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
-"""With `-P`, Python does not search the working directory, in which the agent may have written modules."""
+"""The code for `python -P -c`. With `-P`, modules in the working directory, perhaps the agent's, are not
+found."""
 _MOST_SAID = 4096
 
 
@@ -74,15 +75,15 @@ def write_exports(addresses: Sequence[Path | str], name: str, report: Callable[.
 
 
 def _exported(address: Path | str, name: str) -> tuple[SafeText, bool]:
-    """Return what is said about an export, and whether it has failed."""
+    """Return a message about an export, and whether the export has failed."""
     named = address if isinstance(address, str) else os.path.abspath(address)
     said, code = run_agentwatch(["export", "--to", name, "--", named])
     return safe_line(said or f"the export ended with exit code {code}"), code != 0
 
 
 def run_agentwatch(words: Sequence[str], *, takes_stdout: bool = False) -> tuple[str, int]:
-    """Run a command of agentwatch that writes to no terminal and outlives the screen; return the last line
-    that it has printed on stderr, or with `takes_stdout` on stdout (foreign text), and its exit code."""
+    """Run a command of agentwatch, which writes to no terminal and outlives the screen. Return its last line
+    on stderr, or with `takes_stdout` its last line on stdout (foreign text), and its exit code."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
     with TemporaryFile() as said:
         try:

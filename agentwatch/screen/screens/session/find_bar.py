@@ -26,9 +26,9 @@ from agentwatch.text.safe import SafeText
 
 _SLICE_SECONDS = 0.012
 _LEAST_FOR_TIME = 40
-"""In fewer columns the status line says to which moment a match has moved."""
+"""The least width of the note for the time of a match; in less, only the status line shows it."""
 _EVERY_SECONDS = 0.016
-"""Keys are handled between two slices of the search."""
+"""The pause between two slices of the search, in which keys are handled."""
 
 
 class ViewState(NamedTuple):
@@ -68,7 +68,7 @@ def restore(panes: Panes, before: ViewState) -> None:
 
 
 class FindBar(InputBar):
-    """Searches while the user types, and shows the current match; the counts of a preview are incomplete."""
+    """Searches while the user types, and shows the current match. The counts of a preview are incomplete."""
 
     @dataclass
     class Shown(Message):

@@ -39,12 +39,12 @@ _MOST_NAMED = 4
 _MOST_TARGET = 40
 _MOST_COLUMNS = 64
 _MOST_ENTRIES = 500
-"""The newest ones, among which the last answer is searched."""
+"""The number of the newest entries among which the last answer is searched."""
 _MOST_ANSWER = 1000
 
 
 class FinishSummary(Static):
-    """What failed and is still open, the files that were changed, and how the last answer begins."""
+    """The open failures, the changed files, and the beginning of the last answer."""
 
     @dataclass
     class LineClicked(Message):
@@ -58,7 +58,7 @@ class FinishSummary(Static):
         """The label and the pieces of each line; none while the calls are read."""
 
         self.first_failure: int | None = None
-        """The number of the failure that matters most."""
+        """The number of the failed call that matters most."""
 
     @property
     def is_reading(self) -> bool:
@@ -146,8 +146,8 @@ def _changed_files(touched: TouchedFiles) -> list[tuple[SafeText, str]]:
 
 
 def _result(session: Session) -> Iterator[tuple[SafeText, str]]:
-    """Yield the first line of the last answer behind the sign of the outcome, or the outcome in words, which
-    an exit code that contradicts the result has before the answer."""
+    """Yield the first line of the last answer, after the sign of the outcome. The outcome is in words if
+    there is no answer, or if the exit code contradicts the result."""
     outcome, answer = session.outcome or Outcome.UNFINISHED, ""
     words = session.outcome_words or outcome
     for entry in islice(reversed(session.transcript), _MOST_ENTRIES):

@@ -1,4 +1,4 @@
-"""Where enter leads in the goto box, and the words for it."""
+"""Reads the moment that is typed in the goto box, and lists the marked moments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SIGN = SafeText("◈")
 
 class Mark(NamedTuple):
     offset: int
-    """The number of bytes of the recording before it."""
+    """The number of bytes of the recording before the moment."""
     time: SafeText
     """The recorded time of day; without times, the share of the recording before the moment."""
     sign: SafeText
@@ -80,12 +80,12 @@ class Marks:
         return safe_line(bookmarks.take_warning())
 
     def of_bookmark(self, bookmark: Bookmark) -> Mark:
-        """Return for example `◈ bookmark "before the rewrite"`."""
+        """Return the mark of a bookmark, such as `◈ bookmark "before the rewrite"`."""
         words = bookmark_words(bookmark.name)
         return Mark(bookmark.offset, self.time(bookmark.offset), _SIGN, "accent", words, bookmark)
 
     def of_marker(self, marker: Marker) -> Mark:
-        """Return for example `✗ #15 pytest -q` or `#17 edit tidepool/nearest.py`."""
+        """Return the mark of a marker, such as `✗ #15 pytest -q` or `#17 edit tidepool/nearest.py`."""
         sign, style = _sign(marker)
         return Mark(marker.offset, self.time(marker.offset), sign, style, self.words(marker))
 
@@ -105,7 +105,7 @@ class Marks:
         return safe_line(text.strip().partition("\n")[0])
 
     def time(self, offset: int) -> SafeText:
-        """Return `14:03:07`, or `42 %` of a recording without times."""
+        """Return the time of a moment, `14:03:07`, or `42 %` of a recording without times."""
         timeline = self.timeline
         if timeline.first_ms is None:
             return SafeText(f"{100 * min(offset, timeline.size) // max(timeline.size, 1)} %")
@@ -130,15 +130,13 @@ def bookmark_words(name: str) -> SafeText:
 # Finds the marked moments that match what was typed, for a few milliseconds at a time.
 
 _AT_ONCE = 32
-"""Markers read between two readings of the clock: 0.3 ms."""
+"""The number of markers that are read between two readings of the clock, which takes 0.3 ms."""
 
 
 class MarkFilter:
-    """The bookmarks and markers that match all words: as a part of their text, or as the start of their time.
-
-    Each marker is put into words only while it is compared, or shown: 100,000 of them would take 20 MB. The
-    markers with the indices `first` are compared before those from `start` on.
-    """
+    """The bookmarks and markers that match all words. A word matches a part of their text, or the start of
+    their time. Each marker is put into words only while it is compared or shown: the words of 100,000 would
+    take 20 MB. Markers with the indices `first` are compared before those from `start` on."""
 
     def __init__(self, marks: Marks, text: str, first: Sequence[int] = (), start: int = 0) -> None:
         self._marks = marks
@@ -237,14 +235,14 @@ HINT = SafeText("a time, +95s, -10s, #12, 50%, start, live, a name")
 _HINT_OF_FINISHED = SafeText(HINT.replace("live", "end"))
 _KEYS = SafeText("enter go · ctrl+r rename · ctrl+x delete")
 _PARTS = frozenset("0123456789:+-#%.TZsmh ")
-"""Of times, durations, calls and percentages: half of one is no mistake yet."""
+"""The characters of times, durations, calls and percentages. A part of one is not reported as a mistake."""
 
 Goal = int | End | None
 """A moment; `End.LIVE` for the live end, whose offset grows; None to stay."""
 
 
 def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal | Problem:
-    """Return where enter leads: to the selected mark, or else the text; None for neither."""
+    """Return the goal of enter: the selected mark, or else the moment in the text; None for neither."""
     if chosen is not None:
         return chosen.offset
     if not text.strip():
@@ -274,7 +272,7 @@ def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
 def note_of(
     goal: Goal | Problem, found: MarkFilter, chosen: Mark | None, marks: Marks
 ) -> tuple[SafeText, bool]:
-    """Return where enter leads, what can be typed, or what is wrong; and whether something is wrong."""
+    """Return the goal of enter, what can be typed, or a mistake; and whether it is a mistake."""
     is_closed = marks.session.is_closed
     hint = _HINT_OF_FINISHED if is_closed else HINT
     if isinstance(goal, Problem):
@@ -329,7 +327,7 @@ class MarkList(RowView, can_focus=False):
         self.show_lines()
 
     def sync(self, picked: Mark | None) -> None:
-        """Show the marks that are listed now, and select the mark that the user has picked before."""
+        """Show the marks that match now, and select the mark that the user selected before."""
         if picked is not None and (self.chosen is None or self.chosen.offset != picked.offset):
             row = self._found.row_of(picked)
             self.is_picked = row is not None
@@ -356,7 +354,7 @@ class MarkList(RowView, can_focus=False):
 
 _SLICE_SECONDS = 0.010
 _EVERY_SECONDS = 0.016
-"""Keys are handled between two slices of the search."""
+"""The pause between two slices of the search, in which keys are handled."""
 _REFRESH_SECONDS = 0.5
 _LEAST_ROWS = 4
 _MOST_ROWS = 14
@@ -371,7 +369,7 @@ class _GotoInput(LineInput):
 
 
 class GotoScreen(InputBox[Goal]):
-    """Dismissed with the moment to go to, or None. `+10s` is relative to `moment`."""
+    """The goto box. It is dismissed with the moment to go to, or None. `+10s` is relative to `moment`."""
 
     def __init__(self, marks: Marks, moment: int) -> None:
         self._marks = marks
@@ -384,7 +382,7 @@ class GotoScreen(InputBox[Goal]):
         self._box = Vertical(id="goto")
         self._box.border_title = Content("Go to")
         self._named: int | None = None
-        """The moment whose bookmark gets a name, while one is typed."""
+        """The moment whose bookmark is being named; None otherwise."""
         self._typed = ""
         self._enters = False
         """Whether enter was pressed before the search had found anything."""

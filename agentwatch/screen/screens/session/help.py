@@ -38,7 +38,7 @@ _FIRST = {
         *("interrupt-session", "go-to-terminal", "mark-session", "leave"),
     ),
 }
-"""The 15 keys, or pairs of keys, of each pane that the help shows first, without those of all panes."""
+"""The 15 keys, or pairs of keys, that the help shows first for each pane. Keys of all panes are left out."""
 _INDENT = SafeText("  ")
 
 
@@ -49,7 +49,7 @@ class HelpRow(NamedTuple):
 
 
 class HelpView(PopupLines):
-    """The rows of the help by topic, in two columns; a text that does not fit continues below."""
+    """The rows of the help by topic, in two columns. A text that does not fit continues on the next row."""
 
     def __init__(self, rows: Sequence[HelpRow]) -> None:
         super().__init__("Keys", self._laid_out, id="help")
@@ -72,8 +72,8 @@ class HelpView(PopupLines):
 
 
 class Help(ModalScreen[None]):
-    """The keys of a pane and what they do; again, every key. `/` searches all. `rebound` has the user's own
-    keys, by binding id."""
+    """The keys of a pane and what they do; the help key then shows every key. `/` searches all keys.
+    `rebound` has the user's own keys, by binding id."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "more", "All", show=False, id="help"),
@@ -142,7 +142,7 @@ class Help(ModalScreen[None]):
         self.set_focus(self._view, scroll_visible=False)
 
     def _row(self, topic: str, row: Sequence[Key]) -> HelpRow:
-        """`topic` is empty for the keys of one pane."""
+        """Return a row of the help; `topic` is empty for the keys of one pane."""
         keys = "  ".join(" ".join(map(key_label, self._keys_of(each))) for each in row)
         return HelpRow(topic, SafeText(keys), SafeText(row_words(row)))
 
@@ -191,7 +191,7 @@ class CommandList(RowView, can_focus=False):
 
 
 class Palette(InputBox[SystemCommand | None]):
-    """Dismissed with the command to run. What was run most comes first, then what the line of keys shows."""
+    """The palette, dismissed with the command to run. Those run most come first, then the line of keys."""
 
     def __init__(self, title: str, commands: Sequence[SystemCommand]) -> None:
         counts = _COUNTS.read()

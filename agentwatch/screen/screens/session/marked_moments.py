@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SLICE_SECONDS = 0.002
 _MOST_ACTS = 100
 _MOST_ROUNDS = 250
-"""Without a green verdict, calls are read for half a second to find the newest verdicts of tests."""
+"""The rounds of reading without a green verdict: half a second to find the newest verdicts of tests."""
 
 
 def _nearest(timeline: RecordedTimes, at_ms: int) -> int:
@@ -55,9 +55,9 @@ class MarkedMoments:
         self._is_behind = True
         """Whether calls are left to read for what is left of the work."""
         self._open = lru_cache(2)(_open_failures)
-        """Of the calls that are shown, and of all."""
+        """The open failures of the calls that are shown, and of all calls."""
         self.failures: Sequence[int] = ()
-        """The moments of all calls that failed and were not tried again; unchanged while calls are read."""
+        """The moments of all calls that failed and were not tried again, unchanged while calls are read."""
         self.bookmarks = Bookmarks(source.bookmarks_path, partial(ends_a_line, source.reader.line_at))
         if moment.opening is not None:
             moment.opening.bookmarks = self.bookmarks
@@ -65,14 +65,14 @@ class MarkedMoments:
 
     @cached_property
     def verdicts(self) -> VerdictHistory:
-        """Created after the first frame, which does not show them."""
+        """The verdicts of the session, created after the first frame, which does not need them."""
         from agentwatch.analysis.verdict_history import VerdictHistory
 
         return VerdictHistory(self._moment.feed)
 
     @cached_property
     def marks(self) -> Marks:
-        """Created after the first frame, which does not show them."""
+        """The marks of the session, created after the first frame, which does not need them."""
         from agentwatch.analysis.markers import Markers
         from agentwatch.screen.screens.session.goto import Marks
 
@@ -97,7 +97,7 @@ class MarkedMoments:
         return ChangeHistory(self._moment.feed.session)
 
     def left(self, calls: CallList, *, tests_only: bool) -> list[tuple[SafeText, Outcome | None]]:
-        """Return what is left of the work at the moment that is shown; nothing before it is read."""
+        """Return the remaining work at the moment that is shown; nothing before that moment is read."""
         if not self._rounds or self._is_behind:
             return []
         from agentwatch.analysis.open_work import Changed, remaining_words
@@ -113,7 +113,7 @@ class MarkedMoments:
         return [*remaining_words(verdicts, open_calls, self._changes.at(ended))]
 
     def update_failures(self, calls: CallList) -> None:
-        """Take the moments of the failures among all calls; only a time bar that is shown needs them."""
+        """Read the moments of the failures among all calls. Only a visible time bar needs them."""
         if not self._is_behind:
             from agentwatch.analysis.time_bar import moment_after
 

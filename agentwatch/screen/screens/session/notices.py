@@ -17,7 +17,7 @@ from agentwatch.sources.source import AlarmWatch
 from agentwatch.text.safe import SafeText
 
 _LONG_MS = 5 * 60_000
-"""After such an absence the summary offers a digest."""
+"""The least absence after which the summary offers a digest."""
 _MOST_TOASTS = 3
 _GREETING = SafeText(
     "rules watch this session: an alarm, not a sandbox: a call that hits one may run already"
@@ -41,9 +41,9 @@ class Notices:
         """The start of the last absence of 5 minutes or more in which something happened."""
 
     def update(self, words: SafeText, facts: AgentFacts, *, is_quiet: bool) -> list[SafeText]:
-        """Return the hits of rules, the loop warnings and the acts of the user to show, once per tick; no
-        warnings while an old recording is being read. `is_quiet` says whether the silence is longer than
-        tolerated."""
+        """Return the messages to show: hits of rules, loop warnings and acts of the user. It is called once
+        per tick, and returns no loop warnings while an old recording is being read. `is_quiet` says whether
+        the silence is longer than tolerated."""
         found = self._loops.update(self._feed.session.calls)
         self._attention.update(words, is_quiet=is_quiet, is_paused=bool(facts.paused_by))
         warnings = [loop.words() for loop in found] if self._attention.is_watching else []
@@ -75,7 +75,7 @@ class Notices:
         return is_new
 
     def app_focused(self, digest_key: str = "") -> SafeText:
-        """End the absence; return a line about what happened. After 5 minutes it offers `digest_key`."""
+        """End the absence; return a line about what happened, which after 5 minutes offers `digest_key`."""
         start, self._absent_from = self._absent_from, None
         if start is None:
             return SafeText("")

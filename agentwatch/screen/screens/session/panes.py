@@ -37,12 +37,12 @@ from agentwatch.text.safe import SafeText, columns, cut, safe_line, wrapped
 _MOST_LINES = 5_000
 _MOST_CHARACTERS = 5_000_000
 _SHOWN = 1_000
-"""More characters than fit in a row of a terminal."""
+"""The characters of a line that are shown; fewer fit into a row of a terminal."""
 
 
 class StderrView(CursorView):
-    """The first 5,000 lines of the agent's stderr, cut or wrapped. They have no times, so each moment has
-    all. The selected line is marked while the pane has the focus."""
+    """The first 5,000 lines of the agent's stderr, cut or wrapped. They have no times, so every moment shows
+    all of them. The selected line is marked while the pane has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("stderr")
 
@@ -53,7 +53,7 @@ class StderrView(CursorView):
         self._characters = 0
         self._is_full = self._wraps = False
         self._rows: list[tuple[int, SafeText]] = []
-        """The index of the line of each row, and what is shown of it."""
+        """The index of the line in each row, and the part of the line that the row shows."""
 
     def line_count(self) -> int:
         return len(self._rows)
@@ -122,8 +122,8 @@ class StderrView(CursorView):
         self.bring_into_view(self.cursor)
 
     def _lay_out(self, first: int = 0) -> None:
-        """Make the rows from a line on, with the cursor on the same line, or while it is followed at the
-        end."""
+        """Make the rows from a line on. The cursor stays on its line, or at the end while that is
+        followed."""
         width, chosen, before = self.scrollable_content_region.width - 1, 0, len(self._rows)
         if self._rows:
             chosen = self._rows[min(self.cursor, len(self._rows) - 1)][0]
@@ -157,12 +157,12 @@ class Panes:
         self.detail = DetailView(feed)
         self.stderr = StderrView()
         self.names: tuple[str, ...] = NAMES[:-1]
-        """The panes that `tab` visits: stderr only while it is shown."""
+        """The panes that `tab` visits; stderr only while it is shown."""
         self.feed = feed
         self._waits: Waits = NO_WAITS
         self._synced_calls = (0, 0, 0)
         self._synced_at = 0.0
-        """When calls and detail were updated, by the monotonic clock."""
+        """The time of the last update of calls and detail, by the monotonic clock."""
 
     @property
     def session(self) -> Session:
@@ -265,8 +265,8 @@ class Panes:
         self.calls.is_lit = not has_thought
 
     def copied(self, name: str) -> tuple[SafeText, SafeText]:
-        """Return what `y` copies in a pane, in a few words, and its text. It has no newline at its end, with
-        which a shell would run it as soon as it is pasted."""
+        """Return what `y` copies in a pane, in a few words, and the copied text. The text has no newline at
+        its end: with one, a shell would run it as soon as it is pasted."""
         panes = (self.transcript, self.calls, self.detail, self.stderr)
         what, text = panes[NAMES.index(name)].copied()
         return what, SafeText(text.rstrip("\n"))
@@ -276,7 +276,8 @@ class Panes:
 
 
 class TabLine(Static):
-    """The titles of tabs; a click asks for another one. If too wide, the others have only their numbers."""
+    """The titles of tabs; a click opens a tab. If space is short, only the open tab shows more than its
+    number."""
 
     @dataclass
     class Clicked(Message):
@@ -328,8 +329,8 @@ class PaneTabs(TabLine):
 
 
 class Selection:
-    """Decides which call the detail shows: the selected one, or while the newest calls are followed, one that
-    has failed until the user selects another call or releases it."""
+    """Decides which call the detail shows. This is the selected call. While the newest calls are followed, a
+    failed call stays until the user selects another call or releases it."""
 
     def __init__(self, feed: Feed, panes: Panes) -> None:
         self._panes = panes
@@ -345,7 +346,7 @@ class Selection:
         self._panes.mark_calls(None)
 
     def go_on(self, feed: Feed) -> None:
-        """Show the moment of the same session to which it has played; a failure before it stays."""
+        """Show a later moment of the same session during play. A failure before this moment stays pinned."""
         self._failures.go_on(feed)
         pinned, calls = self._pinned, feed.session.calls
         if pinned is not None:

@@ -16,10 +16,10 @@ from agentwatch.text.safe import SafeText
 
 _REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.03
-"""A key pressed meanwhile waits this long at most. Each slice draws a frame."""
+"""The duration of a slice, and so the longest time that a key waits meanwhile. Each slice draws a frame."""
 _TYPING_SLICE_SECONDS = 0.015
 _TYPING_SECONDS = 1.0
-"""After a key, in which more keys are expected."""
+"""The time after a key in which more keys are expected."""
 
 
 class PreviewSwap:

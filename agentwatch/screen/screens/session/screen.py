@@ -73,11 +73,11 @@ _MOST_SETTLED, _MOST_ENDED = 32_768, 24_576
 
 
 FirstShown = tuple[Feed, Feed | None]
-"""The feed of the session and None, or that of a preview and that of the whole recording."""
+"""Two feeds: that of the session and None, or that of a preview and that of the whole recording."""
 
 
 def first_shown(source: Source, feed: Feed, *, is_replayed: bool = False) -> FirstShown:
-    """Return what is shown of a recording at first: of a large saved one that is not replayed, a preview."""
+    """Return the feeds that are shown first: a preview for a large saved recording that is not replayed."""
     keep_few(feed.session)
     feed.acts_of = SessionActs.of_file(source.path)
     if feed.backlog() <= _LARGE_BYTES or is_replayed or source.wakeup is not None:
@@ -103,11 +103,11 @@ _CATCH_UP_SECONDS = 0.015
 _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
 _ACTIONS = _MOVING | {each.action.partition("(")[0] for each in shortcuts() if each.place == "session"}
 _PLACES = frozenset(("lines", "transcript", "calls", "detail", "stderr", "workspace", "moment"))
-"""Where keys fold what happened."""
+"""The places in which keys fold the summary of what happened."""
 
 
 class WatchScreen(Screen[None]):
-    """Shows a session, live or saved. `back_to` is where going back leads in the end, such as `Sessions`."""
+    """Shows a session, live or saved. `back_to` names where going back finally leads, such as `Sessions`."""
 
     app: TerminalApp[Any]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
@@ -151,15 +151,15 @@ class WatchScreen(Screen[None]):
             self._moment.is_ready, self._moment.shown = False, feed
         self._marked = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
-        """At the live moment too."""
+        """Whether the time bar is shown at the live moment too."""
         self._begins = replay is None and asked is None
         """Whether to show what happened once the session is read, if it is finished then."""
         self._happened: FinishSummary | None = None
-        """In a finished session, until the user moves."""
+        """The summary of a finished session, until the user moves; otherwise None."""
         if self._begins and source.reader.growth.has_ended():
             self._happened = _what_happened()  # its place is kept, so that no line moves when it is read
         self._box_state: BoxState | None = None
-        """None until it was open."""
+        """The state of the box; None until the box was opened."""
         self._box_tab = ""
         self._has_more = False
         self._is_read = False
@@ -169,7 +169,7 @@ class WatchScreen(Screen[None]):
     def _take(self, feed: Feed, workspace: Workspace) -> None:
         self._feed = feed
         self._status_at = 0.0
-        """By the monotonic clock."""
+        """The time of the last update of the status, by the monotonic clock."""
         self._calls_wait = 0.0
         """The seconds until the panes of calls were due at the last tick; 0 if they were up to date."""
         self._was_over = False
@@ -270,7 +270,7 @@ class WatchScreen(Screen[None]):
         return self._seconds_to_next_tick(wait)
 
     def _show_moment(self) -> int:
-        """Show the session at the moment; return whether it has changed, as a number."""
+        """Show the session at the moment; return 1 if the moment has changed, else 0."""
         change = self._moment.tick()
         self.is_earlier = not self._moment.is_live
         if change is Change.OTHER:
@@ -348,8 +348,8 @@ class WatchScreen(Screen[None]):
         return None if is_waiting and action in _ACTIONS else super().check_action(action, parameters)
 
     def on_key(self, event: events.Key) -> None:
-        """Let the preview swap delay keys; a key that moves also folds what happened. The mouse does not:
-        the row under the pointer stays."""
+        """Let the preview swap delay keys. A key that moves also folds the summary of what happened; the
+        mouse does not, so that the row under the pointer stays in place."""
         if self._swap is not None:
             self._swap.on_key(event)
         if self._happened is not None and self._moves(event.key):
@@ -382,7 +382,7 @@ class WatchScreen(Screen[None]):
             self.app.copy_to_clipboard(selected)
 
     def app_blurred(self) -> None:
-        """Mark the end of what the user has seen; at an earlier moment nothing is new."""
+        """Mark the end of what the user has seen. At an earlier moment nothing counts as new."""
         is_preview = self._swap is not None and self._swap.is_loading
         if not is_preview and self.notices.app_blurred() and not self.is_earlier:
             self.workspace.panes.transcript.viewport.mark_new(now_ms())

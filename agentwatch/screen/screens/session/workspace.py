@@ -28,8 +28,8 @@ _NO_STDERR = "the agent has written nothing to stderr"
 
 
 class Workspace(Vertical):
-    """The panes, with the to-do list above them and the find and filter bars below. The calls and matches of
-    a preview have no numbers."""
+    """The panes, with the to-do list above them and the find and filter bars below. In a preview, calls and
+    matches have no numbers."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
 

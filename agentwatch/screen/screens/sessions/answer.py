@@ -1,7 +1,5 @@
-"""The permission prompts that can be answered from the list, and the box in which one is.
-
-The box shows all of the input, and allows only what was shown to its end.
-"""
+"""Permission prompts that can be answered from the list, and the box that shows one. The box shows the whole
+input of the tool, and allows only an input that was shown to its end."""
 
 from __future__ import annotations
 
@@ -29,11 +27,11 @@ from agentwatch.screen.widgets.line_view import PopupLines, Spans, rows_in_view
 from agentwatch.text.safe import SafeText, exact_line, fitting, safe_line, signs_in
 
 _MOST_SHOWN = 20_000
-"""A longer input can be denied here, but not allowed."""
+"""The longest input that can be allowed here; a longer one can only be denied."""
 _MOST_TOOL = 200
 _MOST_REASON = 1000
 _TWICE_SECONDS = (0.2, 5.0)
-"""How soon after the first `y` the second one counts: a key that is held down repeats sooner."""
+"""The least and the greatest time between the two `y`: a key that is held down repeats sooner."""
 _OVER_SECONDS = 2.0
 _PROBLEM_SECONDS = 10.0
 _THERE = "answered there"
@@ -113,8 +111,8 @@ class AnswerBox(ModalScreen[Decision | None]):
             self.dismiss(None)
 
     def withdraw(self, words: str) -> None:
-        """Say what has become of the question, and close the box soon: until then the keys that were meant
-        for it do nothing, neither here nor below."""
+        """Report what has become of the question, and close the box soon. Until then keys that were meant for
+        the box do nothing, neither in the box nor in the list."""
         if self.is_over:
             return
         self.is_over = True
@@ -176,8 +174,8 @@ class AnswerBox(ModalScreen[Decision | None]):
 
 
 class PermissionPrompts:
-    """Opens the questions of hooks; `show` is called when other sessions can be answered than before. `runs`
-    returns whether the agent of a session runs."""
+    """Opens the questions of hooks. `show` is called when the set of sessions that can be answered changes.
+    `runs` returns whether the agent of a session runs."""
 
     def __init__(self, app: App[None], show: Callable[[], None], runs: Callable[[Key], bool]) -> None:
         self._app, self._show, self._runs = app, show, runs
@@ -193,7 +191,7 @@ class PermissionPrompts:
         return frozenset(question.key for question in self._answers.questions.values())
 
     def question(self, row: Row) -> PermissionQuestion | None:
-        """The oldest question of a session of this machine."""
+        """Return the oldest question of a session of this machine."""
         asked = (each for each in self._answers.questions.values() if each.key == row.key and not row.host)
         return next(asked, None)
 
@@ -239,8 +237,8 @@ _Pieces = list[tuple[str, bool]]
 
 
 def _lines(question: PermissionQuestion) -> Iterator[tuple[_Pieces, str]]:
-    """Yield the lines of an input, each with its style. A line of ours is not indented, and a foreign name
-    follows `input: `: neither passes for the other."""
+    """Yield the lines of an input, each with its style. Our own lines are not indented, and a foreign name
+    follows `input: `, so that neither can be mistaken for the other."""
     fields = dict(question.input)
     for name in sorted(fields, key=lambda name: name != "command"):  # the command before the others
         yield [(f"input: {name}", False)], "accent"

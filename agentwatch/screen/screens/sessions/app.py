@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 # Opens the session of a row for a screen, and closes it again. Both may take long, and run in a thread.
 
 _FETCH_SECONDS = 1.0
-"""For what there is of a session elsewhere; the rest is shown as it comes."""
+"""How long to wait for the present bytes of a session elsewhere; the rest is shown as it arrives."""
 
 
 class OpenSession(NamedTuple):
@@ -123,9 +123,9 @@ _PROBLEM_SECONDS = 10.0
 
 
 class HomeApp(SessionApp[None]):
-    """Shows the sessions of the machine, and one of them at a time in the screen of a session. They are
-    watched in a thread, also while a session is open. `held` are the signals that arrived before the app
-    runs. `is_here` says whether this machine is watched."""
+    """Shows the sessions of the machine, or the screen of one of them. The sessions are watched in a thread,
+    also while a session is open. `held` are the signals that arrived before the app runs. `is_here` says
+    whether this machine is watched."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class HomeApp(SessionApp[None]):
         self._is_behind = True
         """Whether the list was not shown with the rows of an earlier report."""
         self._continued: tuple[Key, str, int] | None = None
-        """The session that was open when the user continued it, its id, and when."""
+        """The session that was open when the user continued it, with its id and the time."""
         self._opening: Key | None = None
         self._open: OpenSession | None = None
         self._prompts = (
@@ -218,7 +218,7 @@ class HomeApp(SessionApp[None]):
             act(self, what, subject._replace(started=partial(self._follow, row.key)), "session")
 
     def _subject(self, row: Row, key: str) -> Subject:
-        """The session of a row. `key` are the keys that lead to its terminal."""
+        """Return the session of a row as a subject. `key` is the key that leads to its terminal."""
         pane, prompts = pane_of(row.tmux), self._prompts
         question = None if prompts is None else prompts.question(row)
         name = session_name(row.title, row.agent, row.id, "" if pane is None else pane.words)
@@ -244,7 +244,7 @@ class HomeApp(SessionApp[None]):
         )
 
     def _follow(self, key: Key, session_id: str) -> None:
-        """Go to the run that continues a session, once it has a row, if that session is open then."""
+        """Go to the run that continues a session once the run has a row, if the session is open then."""
         self._continued = key, session_id, now_ms()
 
     async def _go_to_run(self, changed: Sequence[Row]) -> None:
@@ -302,7 +302,7 @@ class HomeApp(SessionApp[None]):
                 screen.frame_scheduler.within(0)
 
     def _show_rows(self, report: Report | None = None) -> None:
-        """Show the sessions, unless one of them is open; without `report`, any row may have changed."""
+        """Show the sessions unless one of them is open. Without `report`, any row may have changed."""
         home = self.home
         self._is_behind = self._open is not None or home is None
         if home is not None and not self._is_behind:
@@ -359,7 +359,7 @@ class HomeApp(SessionApp[None]):
         self._show_rows()
 
     def _runs(self, key: Key) -> bool:
-        """Whether the agent of a session runs, as far as is known."""
+        """Return whether the agent of a session runs, as far as this is known."""
         row = self._rows.get(key)
         return row is not None and row.status.state in LIVE and (row.pid is None or is_alive(row.pid))
 

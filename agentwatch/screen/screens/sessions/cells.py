@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 STATE = 9
 """The width of the state: `– unknown`."""
 LEAST_FOR_ONE_ROW = 68
-"""In fewer columns, each session takes two rows."""
+"""The least width in which a session takes one row instead of two."""
 
 
 # How the parts of a row are drawn.
@@ -29,7 +29,7 @@ _LEAST_NAME = 14
 _LEAST_BESIDE_CLOCK = 14
 """A clock is not shown if less of a longer activity would be left."""
 _LEAST_BESIDE_TIME_LEFT = 4
-"""Of a question that answers itself, the time that is left matters most."""
+"""The least columns of a question beside the time that is left to answer it, which matters more."""
 _LEAST_PLACE = 12
 """The least width of the project behind the activity."""
 
@@ -110,16 +110,16 @@ class Column(NamedTuple):
     """A column of the list, behind the state. Two entries with one name are two parts of one column."""
 
     name: str
-    """Its heading, and its name in the settings."""
+    """The column's heading, and its name in the settings."""
     words: Callable[..., str]
-    """Returns its text for a row, and for a time if it `has_clock`."""
+    """Returns the column's text for a row, and for a time if it `has_clock`."""
     least: int = 0
-    """As soon as it has content: room for a number of two digits, so that it seldom grows."""
+    """The least width once a column has content: room for two digits, so that the column seldom grows."""
     grows: int | None = None
-    """Its greatest width; None if it has none, 0 if it does not depend on the content."""
+    """The column's greatest width; None without a limit, 0 if the width does not depend on the content."""
     gives_way: int | None = None
-    """It is shown while the texts have this number of columns beyond their comfortable widths, and while the
-    columns before it are shown."""
+    """The columns that the texts must have beyond their comfortable widths for this column to be shown. The
+    columns before it must be shown too."""
     style: str | Callable[[Row], str] = "muted"
     draw: Callable[..., Spans] | None = None
     """Draws a text that shares what the other columns leave: from the row, its width, the time, the style of
@@ -203,8 +203,8 @@ def grown(needed: Widths, rows: Sequence[Row], now_ms: int, chosen: Sequence[str
 
 
 def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
-    """Return the columns of a pane in which each session takes one row. Those `chosen` by the user give way
-    only where they have no room at all."""
+    """Return the columns of a pane in which each session takes one row. Columns `chosen` by the user are left
+    out only where there is no room for them at all."""
     gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
     wanted = {*(chosen or _USUAL), "title"}
     cells = [
@@ -240,8 +240,8 @@ _TITLE = next(at for at, column in enumerate(COLUMNS) if column.name == "title")
 
 
 def unpadded_columns(row: Row, needed: Widths, now_ms: int) -> Columns:
-    """The columns of a row for a program: those before the title are as wide as in all rows, the others as in
-    this one. Title and activity are cut."""
+    """Return the columns of a row for a program. Those before the title are as wide as in all rows, the
+    others as wide as in this row. Title and activity are cut."""
     own = (_text(each, row, now_ms).strip() if each.is_usual else "" for each in COLUMNS[_TITLE:])
     widths = [*needed[:_TITLE], *(0 if text == UNKNOWN else len(text) for text in own)]
     beside, clock = words.title_suffix(row), words.activity_clock(row, now_ms)
@@ -253,7 +253,7 @@ def unpadded_columns(row: Row, needed: Widths, now_ms: int) -> Columns:
 
 
 def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: bool = False) -> Spans:
-    """Return a session as one row; `is_dated` if a heading has the day of its end."""
+    """Return a session as one row. `is_dated` says that a heading has the day of its end."""
     gap, before = SafeText(" " * shown.gap), "state"
     row_style = _text_style(row)
     spans = _state(row, now_ms, is_dated=is_dated)

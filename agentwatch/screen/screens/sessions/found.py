@@ -39,12 +39,12 @@ class Progress(NamedTuple):
     searched: int
     total: int
     not_searched: Mapping[str, int]
-    """How many were not searched, by the reason."""
+    """The number of sessions that were not searched, by the reason."""
     is_over: bool
 
 
 class Searching(Background):
-    """Goes on with a search until it is over; only the thread uses `search`, and calls `report`."""
+    """Runs a search until it is over. Only the thread uses `search`, and calls `report`."""
 
     def __init__(
         self,
@@ -83,8 +83,8 @@ _MOST_WORDS = 40
 
 
 class FoundView(RowView, HeadedView):
-    """A line for each session with its agent and project, and below it one for each hit, with the text around
-    the words in nearly the whole width. Only hits can be selected."""
+    """A line for each session with its agent and project, and below it a line for each hit with the text
+    around the words. A hit takes nearly the whole width. Only hits can be selected."""
 
     def __init__(self, rows: Mapping[Key, Row], words: str) -> None:
         super().__init__("", id="found")
@@ -119,7 +119,7 @@ class FoundView(RowView, HeadedView):
         return len(self._lines)
 
     def choose(self, row: int) -> None:
-        """Select a hit: at the line of a session, the next one in the direction of the move."""
+        """Select a hit. On the line of a session, select the next hit in the direction of the move."""
         row = max(0, min(row, len(self._lines) - 1))
         if self._lines and not isinstance(self._lines[row], Hit):
             row += 1 if row > self.cursor or not row else -1
@@ -153,7 +153,7 @@ class FoundView(RowView, HeadedView):
 
 
 class FoundScreen(ModalScreen[None]):
-    """What was found; a hit opens its session, from which esc returns here. The search starts when shown."""
+    """Shows the hits of a search, which starts then. A hit opens its session, from which esc returns here."""
 
     app: TerminalApp[None]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
@@ -213,7 +213,7 @@ class FoundScreen(ModalScreen[None]):
 
 
 def _origin(hit: Hit) -> SafeText:
-    """Return the call of a hit and its tool, `#12 Bash`, or else what said the words: `prompt`."""
+    """Return the origin of a hit: its call and the tool, `#12 Bash`, or else the kind of text, `prompt`."""
     return safe_line(f"#{hit.call} {hit.tool}" if hit.call else hit.kind)
 
 

@@ -45,7 +45,7 @@ class WordsBar(InputBar):
             self.bar, self.words = bar, words
 
     class Left(Message):
-        """Posted when the bar was closed; `is_entered` if by enter."""
+        """Posted when the bar was closed; `is_entered` says whether by enter."""
 
         def __init__(self, bar: WordsBar, words: str, *, is_entered: bool) -> None:
             super().__init__()
@@ -147,7 +147,7 @@ Piece = tuple[str, str]
 _NAME = ("agentwatch", "bold")
 _MOST_NOTES = 3
 _LEAST_FOR_NOTES = 16
-"""In a terminal of fewer rows, there is one line for notes."""
+"""The least rows of a terminal for more than one line of notes."""
 
 
 class HeaderFacts(NamedTuple):
@@ -198,7 +198,7 @@ class HomeHeader(Static):
 
 
 class HomeNotes(Static):
-    """A line for each note, as many as there is room for."""
+    """Shows one line for each note, as many as there is room for."""
 
     def __init__(self) -> None:
         super().__init__(id="home-notes")
@@ -333,8 +333,8 @@ class ContentsWanted(Message):
 
 
 class Home(Vertical):
-    """Header, list, bars and key hints; a widget beside the list, such as a preview, is optional. `columns`
-    are those of the settings; what the user has chosen on the screen since counts before."""
+    """Header, list, bars and key hints. A widget beside the list, such as a preview, is optional. `columns`
+    are those of the settings; a later choice of the user on the screen has priority."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 

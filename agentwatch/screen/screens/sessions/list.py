@@ -130,11 +130,11 @@ def is_heading(line: Line) -> bool:
 _INDENT = "  "
 _REPOSITORY = "repository"
 _LEAST_FOR_HEADING = 4
-"""In fewer rows, the heading of the first row in view is not kept."""
+"""The least rows in which the heading of the first row in view is kept."""
 _MARK = "•"
 _SECOND_MS, _MINUTE_MS = 1_000, 60_000
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
-"""All others have that of a heading."""
+"""The styles of groups; all other groups have that of a heading."""
 
 
 Layout = tuple[int, Widths, Sequence[str], bool]
@@ -143,20 +143,20 @@ Layout = tuple[int, Widths, Sequence[str], bool]
 
 class DrawnRow(NamedTuple):
     line: Line | None
-    """None for a row of the words of an empty list."""
+    """The line that the row shows; None for a row of the words of an empty list."""
     part: int
     """The number of the row within the line."""
     times: range
-    """The times at which it shows the same, if the line stays the same."""
+    """The range of times in which the row looks the same, if the line does not change."""
     is_chosen: bool
     layout: Layout
     spans: Spans
 
 
 def times_of(line: Line, now_ms: int) -> range:
-    """Return the times from `now_ms` on at which a line shows the same. The clocks of a session that runs
-    have seconds. Of another one only the age changes, and the time of its end, which becomes a day at
-    midnight; that is shown within a minute."""
+    """Return the times from `now_ms` on at which a line looks the same. The clocks of a running session have
+    seconds. In a session that does not run, only the age changes, and at midnight the time of its end becomes
+    a day, which may be shown a minute late."""
     if not isinstance(line, RowLine):
         return range(now_ms, now_ms + _MINUTE_MS if isinstance(line, Heading) else sys.maxsize)
     row, status = line.row, line.row.status
@@ -284,7 +284,7 @@ class Wanted(Message):
 
 
 class Opened(Message):
-    """Posted by enter and by a double click: the session is to be opened, and searched for `words`."""
+    """Posted by enter and by a double click, to open the session and search it for `words`."""
 
     def __init__(self, row: Row, words: str = "") -> None:
         super().__init__()
@@ -308,9 +308,9 @@ class Marked(Message):
 
 
 class SessionList(RowView, HeadedView):
-    """The sessions of the machine, with a cursor that stays on its session. While the cursor is on the first
-    line, the top of the list stays in view. Otherwise the selected session, or if it is not in view the first
-    row, stays in its row of the screen when others come and go above it."""
+    """The sessions of the machine, with a cursor that stays on its session. When sessions come and go above,
+    the top of the list stays in view while the cursor is on the first line. Otherwise the selected session
+    stays in its row of the screen, or the first row in view if the selected session is not in view."""
 
     COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("sessions")
@@ -350,8 +350,8 @@ class SessionList(RowView, HeadedView):
 
     def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
         """Show the lines of a list; draw the rows in view that differ. Until every session was found and read
-        (`is_settled`), the first line is selected unless the user has moved: newer sessions come with later
-        reports."""
+        (`is_settled`), the first line stays selected unless the user has moved: later reports may have newer
+        sessions."""
         self._listing = listing
         if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
             self._now_ms = now_ms
@@ -360,7 +360,8 @@ class SessionList(RowView, HeadedView):
         self._is_settled = self._is_settled or is_settled
 
     def keep_chosen(self, *, is_kept: bool) -> None:
-        """Select the present line again when it is back in the list, until the user selects another one."""
+        """Keep the present line selected when it comes back to the list, until the user selects another
+        one."""
         if not is_kept:
             self._kept = None
         elif self._kept is None and self._chosen is not None:
@@ -481,8 +482,8 @@ class SessionList(RowView, HeadedView):
             self._settle()
 
     def action_want(self, what: str) -> None:
-        """Post what the user wants of the selected or the marked sessions, or of all of a fold; on one, space
-        opens it."""
+        """Post an action for the selected or the marked sessions, or for all sessions of a fold. On a fold,
+        space opens it."""
         rows = self._chosen_rows
         if what in _OF_MARKED:
             rows = self.marked or rows
@@ -500,7 +501,7 @@ class SessionList(RowView, HeadedView):
         return [] if self.chosen is None else [self.chosen]
 
     def _refuse(self) -> None:
-        """Say why a key that acts on one session does nothing."""
+        """Notify the user why a key that acts on one session does nothing."""
         folded = plural(len(self._chosen_rows), "session")
         words = "no session is selected"
         if self._chosen is not None:
@@ -509,7 +510,7 @@ class SessionList(RowView, HeadedView):
 
     @property
     def unfit(self) -> frozenset[str]:
-        """The bindings in the line of keys that cannot act on the selected line."""
+        """Return the bindings in the line of keys that cannot act on the selected line."""
         row, rows = self.chosen, self._chosen_rows
         fits = {
             "open-session": row is None or row.can_open,

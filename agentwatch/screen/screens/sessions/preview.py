@@ -52,7 +52,7 @@ from agentwatch.text.signs import ASKS_SIGN, PLAN_SIGNS, SIGNS
 
 _MOST_CALLS = 4
 _MOST_CHARACTERS = 4000
-"""Laid out of the end of an answer, or of the beginning of a question."""
+"""The characters that are laid out, of the end of an answer or the beginning of a question."""
 _MOST_DEPTH = 6
 _TOOL_COLUMNS = 20
 
@@ -61,21 +61,21 @@ _TOOL_COLUMNS = 20
 
 class Question(NamedTuple):
     words: str
-    """The whole text, of a command all of its lines; foreign."""
+    """The whole text of the question, a foreign text; for a command, all of its lines."""
     since_ms: int | None
     way: SafeText
-    """How to answer it."""
+    """The way to answer the question."""
     call: Call | None = None
 
 
 class Previewed(NamedTuple):
     session: Session
     wanted: Mapping[int, str]
-    """What its open calls want to do, by their numbers: all lines of a command, all questions."""
+    """The requests of the open calls, by their numbers: all lines of a command, or all questions."""
 
 
 def question_of(previewed: Previewed, row: Row | None, facts: AgentFacts, key: str) -> Question | None:
-    """Return what a session asks the user; the list has only the beginning of a question, the session has its
+    """Return the question of a session. The list has only the beginning of a question; the session has its
     call. `key` switches to the terminal of the session."""
     if row is None or row.status.state is not State.ASKS or row.lost_ms is not None:
         return None
@@ -237,9 +237,9 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def tail_session(path: Path, *, is_live: bool) -> Previewed:
-    """Return a session that contains at least the last lines of a recording or of a store; unless it
-    `is_live`, no call of it is open any more. Raise `OSError` if it cannot be read, or is a document that is
-    too large."""
+    """Return a session that contains at least the last lines of a recording or of a store. Unless it
+    `is_live`, it has no open calls. Raise `OSError` if it cannot be read, or is a document that is too
+    large."""
     if path.suffix not in _LINES and path.is_file() and path.stat().st_size > MOST_FILE_BYTES:
         raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
     store = None if path.suffix in _LINES else store_for(path)
@@ -258,9 +258,9 @@ def tail_session(path: Path, *, is_live: bool) -> Previewed:
 
 
 def row_session(row: Row) -> Previewed:
-    """Return a session that contains at least the last lines of the one of a row: of another machine's, those
-    of its local copy, which is not filled for it, or else a prompt, and the end of the last answer. Raise
-    `OSError` if it cannot be read, or is a document that is too large."""
+    """Return a session that contains at least the last lines of the session of a row. For a session of
+    another machine these are the lines of its local copy, which is not filled for this, or else a prompt and
+    the end of the last answer. Raise `OSError` if it cannot be read, or is a document that is too large."""
     is_live = row.status.state in LIVE and row.lost_ms is None
     if not row.address:
         return tail_session(row.path, is_live=is_live)
@@ -305,7 +305,7 @@ def _read(reader: LineReader) -> Previewed:
 
 
 _DEBOUNCE_SECONDS = 0.12
-"""How long a session is selected before it is read: a held key moves 30 times a second."""
+"""How long a session must be selected before it is read: a held key moves 30 times a second."""
 _AGAIN_SECONDS = 1.0
 """The shortest time between two readings of the session that is shown."""
 

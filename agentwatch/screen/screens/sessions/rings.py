@@ -1,4 +1,4 @@
-"""Which sessions ring and are marked: those that begin to need the user, and those that have hit a rule."""
+"""Rings for and marks the sessions that begin to need the user, or that have hit a rule."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ class Rings:
     """The rings and the marks of the sessions of a machine."""
 
     def __init__(self, *, by_default: bool, began_ms: int) -> None:
-        """Read which sessions the user has chosen to ring, or not to; others ring `by_default`. What needed
-        the user before `began_ms`, the start of the list, does not ring."""
+        """Read which sessions the user has chosen to ring, or not to ring; other sessions ring `by_default`.
+        Sessions that needed the user before `began_ms`, the start of the list, do not ring for that."""
         self._by_default = by_default
         self._began_ms = began_ms
         self._chosen: dict[str, bool] = {}
         self._unwritten: dict[str, bool] = {}
         self.refresh()
         self._known: set[Key] = set()
-        """In any state."""
+        """All sessions, in any state."""
         self._asking: set[Key] = set()
-        """By their own account."""
+        """The sessions that need the user, as reported by their agents."""
         self._rung: dict[Key, int | None] = {}
-        """When those began that have rung last."""
+        """The beginning of the state for which each session has rung last."""
         self._ceased: dict[Key, int | None] = {}
         """Since when those that needed the user are in another state."""
         self.begun: list[Row] = []
-        """At the last update, also those that do not ring."""
+        """The sessions that began to need the user at the last update, including those that do not ring."""
         self.marked: dict[Key, None] = {}
         """The sessions that have begun to need the user, and were not looked at since."""
 
@@ -72,8 +72,8 @@ class Rings:
         return not self._chosen.get(name_of(key), True)
 
     def toggle(self, *keys: Key) -> bool:
-        """Let sessions ring, or stop that if all of them do, and return whether they ring now. After an
-        OSError the choice holds in this list alone, and the next choice writes it again."""
+        """Let sessions ring, or stop that if all of them do; return whether they ring now. After an OSError
+        the choice is valid in this list only, and the next choice writes it again."""
         rings = not all(map(self.rings, keys))
         for choices in (self._chosen, self._unwritten):
             choices.update(dict.fromkeys(map(name_of, keys), rings))
@@ -95,8 +95,8 @@ class Rings:
     def update(
         self, changed: Iterable[Row], vanished: Iterable[Key] = (), open_key: Key | None = None
     ) -> list[Row]:
-        """Mark the sessions that have begun to need the user, and return those that ring. Only a state that
-        an agent reports counts; an inferred one may be wrong."""
+        """Mark the sessions that have begun to need the user; return those that ring. Only a state that an
+        agent reports counts, because an inferred state may be wrong."""
         begun = []
         for row in changed:
             key, status = row.key, row.status

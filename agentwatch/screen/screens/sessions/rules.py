@@ -33,8 +33,8 @@ _LINES = (".jsonl", ".ndjson")
 
 
 class SessionAlarms:
-    """The files of at most 20 live sessions, each judged from the moment at which the list first had it. Only
-    files of lines on this machine are read, all in one thread."""
+    """Judges the files of at most 20 live sessions, each from the moment at which the list first had it. Only
+    files on this machine are read, all in one thread."""
 
     def __init__(
         self,
@@ -140,8 +140,8 @@ _NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_
 
 
 class StateRules:
-    """The states of the sessions of a list, and the commands that are run when they change. Only a change
-    that happens while the list is open counts, to one that the agent reports."""
+    """Runs commands when the state of a session changes. Only a change to a state that the agent reports,
+    while the list is open, counts."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class StateRules:
         self._before: dict[Key, SessionStatus] = {}
 
     def update(self, changed: Iterable[Row], vanished: Iterable[Key], asking: Iterable[Row]) -> None:
-        """Run the commands for what has changed; `asking` have begun to need the user."""
+        """Run the commands for changes of state. `asking` are the sessions that began to need the user."""
         for row in asking:
             self._tell(NEEDS_YOU, row)
         for row in changed:

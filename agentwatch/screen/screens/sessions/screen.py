@@ -67,7 +67,7 @@ class HomeScreen(Screen[None]):
         self._home = Home(config.keys, self._preview, config.columns)
         self._found: FoundScreen | None = None
         self._selected: Key | None = None
-        """At the last tick of the clock."""
+        """The session that was selected at the last tick of the clock."""
 
     def compose(self) -> ComposeResult:
         yield self._home
@@ -242,7 +242,7 @@ class HomeScreen(Screen[None]):
 
 
 class DeleteDialog(KeyDialog[bool]):
-    """Asks whether to delete recordings with all of their files; `kept` marked ones are not ours."""
+    """Asks whether to delete recordings with all of their files; `kept` counts marked ones of others."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "dismiss(True)", "Delete"),

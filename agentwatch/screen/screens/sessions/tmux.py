@@ -26,9 +26,9 @@ _FACTS = "#{pane_id} #{pane_pid}"
 class Pane(NamedTuple):
     session: str
     pane: str
-    """Its id: `%0`."""
+    """The pane's id: `%0`."""
     words: SafeText
-    """How it is shown: `main:@0.%0`."""
+    """The pane in words: `main:@0.%0`."""
 
 
 def pane_of(words: str) -> Pane | None:
@@ -41,9 +41,9 @@ def pane_of(words: str) -> Pane | None:
 
 
 def go_to_pane(pane: Pane, pid: int | None, environ: Mapping[str, str] = os.environ) -> SafeText:
-    """Switch the terminal to a pane, if agentwatch runs in the same tmux, in at most 4 s. The process `pid`
-    must run in the pane: another server of tmux has panes with the same ids. Return why it was not switched,
-    in words for the user."""
+    """Switch the terminal to a pane in at most 4 s, if agentwatch runs in the same tmux. The process `pid`
+    must run in the pane, because panes of another tmux server have the same ids. Return for the user why it
+    was not switched."""
     if not environ.get("TMUX"):
         name = shlex.quote(cut(safe_line(pane.session), _SHOWN_COLUMNS))  # it is copied into a shell
         return SafeText(f"session runs in tmux pane {pane.words}: tmux attach -t {name}")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agentwatch.screen.widgets.line_view import Spans
 
 _MOST_TEXT = 400
-"""More than the widest terminal shows."""
+"""The greatest length of a text, which is more than the widest terminal shows."""
 _ACT_MS = 5 * 60_000
 _ACT_COLUMNS = 10
 _WHY_COLUMNS = 80
@@ -142,8 +142,8 @@ def facts_of(row: Row | None) -> AgentFacts:
 
 
 def since_words(row: Row, now_ms: int) -> str:
-    """Return how long the state of a session lasts; of one that has ended, how long it took; of one that is
-    lost, the time since its machine was heard."""
+    """Return how long the state of a session lasts, how long an ended session took, or the time since the
+    last contact with the machine of a lost session."""
     if row.lost_ms is not None:
         return in_seven_columns(now_ms - row.lost_ms, is_over=False)
     if row.status.state not in LIVE:
@@ -193,7 +193,7 @@ def activity(row: Row, now_ms: int | None = None) -> SafeText:
 
 
 def until_words(row: Row) -> SafeText:
-    """Return for example `until 14:00`; empty if it waits for no limit."""
+    """Return the end of a usage limit, such as `until 14:00`; empty if the session waits for no limit."""
     status = row.status
     if status.state is not State.LIMITED or status.until_ms is None or row.lost_ms is not None:
         return SafeText("")
@@ -237,25 +237,25 @@ def way_to_answer(row: Row, key: str) -> SafeText:
 
 
 def repository(row: Row, *, is_short: bool = False) -> SafeText:
-    """Return the repository of a session, after the name of its machine if that is another one; `is_short`
-    names only the publisher of the session, not the machine that it claims."""
+    """Return the repository of a session, after the name of its machine if that is another one. `is_short`
+    names only the publisher of the session, not the machine that the session claims."""
     place = foreign((is_short and row.publisher) or row.place)
     return SafeText((f"{place}:" if place else "") + (foreign(row.repo) or UNKNOWN))
 
 
 def branch(row: Row) -> SafeText:
-    """Return for example ` ⎇ main`; empty if it is unknown."""
+    """Return the branch, such as ` ⎇ main`; empty if it is unknown."""
     return SafeText(f" ⎇ {foreign(row.branch)}") if row.branch else SafeText("")
 
 
 def worktree(row: Row) -> SafeText:
-    """Return for example ` (retry)`; empty for the main worktree and if the branch has its name."""
+    """Return the worktree, such as ` (retry)`; empty for the main worktree, or if the branch has its name."""
     name = row.worktree
     return SafeText(f" ({foreign(name)})") if name and name not in (row.branch, row.repo) else SafeText("")
 
 
 def title_suffix(row: Row) -> str:
-    """Return for example `+2 sub`, `no ring` or `archived`."""
+    """Return what follows the title, such as `+2 sub`, `no ring` or `archived`."""
     words = []
     if row.subagents:
         words.append(f"+{short_count(row.subagents)} sub")
@@ -267,7 +267,7 @@ def title_suffix(row: Row) -> str:
 
 
 def last_act(row: Row, now_ms: int) -> SafeText:
-    """Return for example `sent 8 s: interrupt`; empty after 5 minutes."""
+    """Return the user's last act, such as `sent 8 s: interrupt`; empty after 5 minutes."""
     if not row.acts or not 0 <= (age_ms := now_ms - row.acts[-1].at_ms) < _ACT_MS:
         return SafeText("")
     act = row.acts[-1]
@@ -276,8 +276,8 @@ def last_act(row: Row, now_ms: int) -> SafeText:
 
 
 def succeeded(row: Row) -> str:
-    """Return for example `31 ✓`, without calls that were rejected or cancelled; a dash if it is unknown, and
-    if only the outcomes are unknown all calls: `31 ↵`."""
+    """Return the calls that succeeded, such as `31 ✓`. If only the outcomes are unknown, return all calls,
+    `31 ↵`; if nothing is known, a dash."""
     if row.calls is None or not _is_count(row.calls):
         return UNKNOWN
     if row.failed is None:
@@ -299,7 +299,7 @@ def context(row: Row) -> str:
 
 
 def cost(row: Row) -> str:
-    """Return the cost that the agent reports, `$1.20`, or the estimated one, `≈ $12.40`, or a dash."""
+    """Return the cost that the agent reports, `$1.20`, or else the estimated cost, `≈ $12.40`, or a dash."""
     known = row.cost_usd
     if known is None and row.uses:
         from agentwatch.catalog.kept_prices import cost_of
@@ -310,13 +310,13 @@ def cost(row: Row) -> str:
 
 
 def changed_lines(row: Row) -> str:
-    """Return for example `+120 −33`; empty if it changed none."""
+    """Return the changed lines, such as `+120 −33`; empty if there are none."""
     counts = ((row.lines_added, "+"), (row.lines_removed, MINUS))
     return " ".join(f"{sign}{short_count(count)}" for count, sign in counts if count and _is_count(count))
 
 
 def tests(row: Row) -> str:
-    """Return for example `✓ 17`, `✗ 2`, or `✓ 17?` if a file changed since; empty if it is unknown."""
+    """Return the tests, such as `✓ 17`, `✗ 2`, or `✓ 17?` if a file changed since; empty if unknown."""
     found = row.tests
     if found is None:
         return ""
@@ -326,7 +326,7 @@ def tests(row: Row) -> str:
 
 
 def tests_words(row: Row) -> str:
-    """Return for example `tests ✓ 17, a file changed since`; empty if unknown."""
+    """Return the tests in words, such as `tests ✓ 17, a file changed since`; empty if unknown."""
     found, shown = row.tests, tests(row)
     if found is None:
         return ""
@@ -343,7 +343,7 @@ def _colour(found: LastTests) -> Outcome:
 
 
 def age(row: Row, now_ms: int) -> str:
-    """Return for example `45 s`, `12 min`, `3 h`, `2 d`; empty if it is unknown."""
+    """Return the age, such as `45 s`, `12 min`, `3 h` or `2 d`; empty if it is unknown."""
     return "" if row.began_ms is None else age_words(now_ms - row.began_ms)
 
 
