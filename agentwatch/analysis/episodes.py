@@ -311,7 +311,7 @@ class _Rereads:
         self._numbers = array("I")
         """The numbers of candidates whose arguments were not read, in order."""
         self._firsts = array("I")
-        """For each candidate, the number of the first candidate of the chain."""
+        """The number of the first candidate of the chain of each candidate."""
         self._chains: dict[int, dict[Hashable, Reading]] = {}
         """The parts that were read in each chain, by the number of its first candidate: the newest 1,000."""
         self.has_long = False

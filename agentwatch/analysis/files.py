@@ -49,7 +49,7 @@ class TouchedFile:
     lines_added: int | None = None
     lines_removed: int | None = None
     last_ms: int | None = None
-    """When the last call about the file ended, as `latest_ms` returns it."""
+    """The end of the last call about the file, as `latest_ms` returns it."""
     unread: FileAction | None = None
     """The first edit or deletion made before the session had read or created the file."""
     first_change: Call | None = None

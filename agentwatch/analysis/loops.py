@@ -69,7 +69,7 @@ class Loops:
         self._identities: dict[int, _Identity | None] = {}
         """The identities of those recent calls that were compared, by call number."""
         self._repeats = [0] * _MOST_IN_TURN
-        """For periods of 1 to 3 calls, the number of calls in a row that equal the call a period earlier."""
+        """The number of calls in a row that equal the call 1, 2 or 3 calls earlier."""
         self._reported: set[_Identity] = set()
         """The calls in the reported loops of the episodes that have not ended."""
 

@@ -296,14 +296,14 @@ class Lines(Timeline, Protocol):
 
 
 class Asked(NamedTuple):
-    """What the command line asks of the moment."""
+    """The options of the command line about the moment."""
 
     begin: MomentSpec | None = None
-    """Where the screen opens, or where a replay starts; None for the live moment, or for the start."""
+    """Where the screen opens, or a replay starts; None for the live moment, or for the start of a replay."""
     until: MomentSpec | None = None
     """Where a replay ends; None for the end of the recording."""
     pauses_on: Literal["failure", "bookmark"] | None = None
-    """At what a replay pauses."""
+    """The moments at which a replay pauses."""
 
 
 NOTHING_ASKED = Asked()

@@ -41,7 +41,7 @@ class ChangeHistory:
         self._files: set[str] = set()
         self._last = Changed()
         self._rows = array("Q")
-        """For each change, the number of calls that had ended with it, and how much was changed."""
+        """The number of calls that had ended with each change, and how much was changed."""
 
     def update(self, seconds: float) -> bool:
         """Read calls that have ended, for about this time; return whether more are left."""

@@ -83,7 +83,7 @@ class _Scanner:
         self._word: list[str] | None = None
         """The parts of the present word."""
         self._start = 0
-        """Where the present word begins."""
+        """The beginning of the present word."""
         self._kind = Kind.WORD
         self._depth = 0
         self._sought = False, 0

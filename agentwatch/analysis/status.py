@@ -182,9 +182,9 @@ class Wait(NamedTuple):
     words: str
     """`waits for your permission`, or `waits for your answer`."""
     since_ms: int | None
-    """When it was asked, by the clock of the arrival times; None if unknown."""
+    """The time of the question, by the clock of the arrival times; None if unknown."""
     until_ms: int | None = None
-    """When the agent answers by itself, by the same clock; None if it does not."""
+    """The time at which the agent answers by itself, by the same clock; None if it does not."""
 
     def clock(self, now_ms: int | None) -> str:
         """Return how long it waits, `3:03`; empty if it is unknown."""

@@ -73,9 +73,9 @@ class VerdictChange(NamedTuple):
     tool: str
     """The tool whose verdicts they are: `pytest`, `cargo`."""
     before: Verdict
-    """Its last verdict before the moment; if none is known, the first one after it."""
+    """The tool's last verdict before the moment; if none is known, the first one after it."""
     after: Verdict
-    """Its last verdict."""
+    """The tool's last verdict."""
     runs: int
     """The number of its verdicts since the moment."""
     call: Call

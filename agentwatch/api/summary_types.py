@@ -20,15 +20,15 @@ class CallSummary(TypedDict):
     agent: str | None
     """The call_id of the call whose subagent made this one, `Call.parent_call`; None for the main agent."""
     tool: str | None
-    """None if the recording has only the result of the call, which does not name it."""
+    """The name of the tool; None if the recording has only the result of the call."""
     kind: str
     """A word of `ToolKind`."""
     target: str | None
-    """In one line of at most 200 columns."""
+    """What the call acts on, in one line of at most 200 columns."""
     command: str | None
     """The whole command of a shell call, at most 65,536 characters."""
     action: str
-    """In one line, as the text format prints it."""
+    """The phrase of the call, in one line, as the text format prints it."""
     outcome: Literal["succeeded", "failed", "rejected", "cancelled", "returned", "unfinished"]
     """A word of `Outcome`."""
     error: str | None
@@ -76,7 +76,7 @@ class IntegritySummary(TypedDict):
     holds: bool
     line: str
     difference_at: int | None
-    """Where the streamed text and the result differ, in characters; None if they do not."""
+    """The first character at which the streamed text and the result differ; None if they are equal."""
 
 
 class CommandSummary(TypedDict):
@@ -143,11 +143,11 @@ class Summary(TypedDict):
     usage: dict[str, Any] | None
     """The agent's own object."""
     runs: int
-    """Their number. `calls` and `text` cover all of them, the other members the last."""
+    """The number of runs. `calls` and `text` cover all runs, the other members the last one."""
     turns: int
     tokens: TokenSummary
     cost_estimated_usd: float | None
-    """What the session costs by the price list; None if the agent reports a cost, and without the list."""
+    """The cost by the price list; None if the agent reports a cost, and without the list."""
     calls: list[CallSummary]
     calls_by_outcome: dict[str, int]
     """The number of calls with each outcome that occurs."""

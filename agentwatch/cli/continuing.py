@@ -154,8 +154,8 @@ def _check_named(words: str, path: Path, session: Continued) -> None:
 
 
 def _alone(stack: ExitStack) -> None:
-    """Keep other commands from starting an agent until the stack is closed. Of two commands that continue the
-    same session, the second one then finds the agent of the first."""
+    """Keep other commands from starting an agent until the stack is closed. If two commands continue the same
+    session, the second one then finds the agent of the first."""
     folder, until = state_folder() / "acts", time.monotonic() + _ALONE_SECONDS
     try:
         private_folder(folder)

@@ -137,7 +137,7 @@ def _check(option: str, name: str, known: Sequence[str]) -> None:
 
 
 def report(found: Statistics, by: By | None, width: int) -> Iterator[SafeText]:
-    """With `by`, only the costs by this are reported."""
+    """Yield the lines of the report; with `by`, only the costs by day, model, repository or agent."""
     sums = found.of_sessions.sums
     if not sums.sessions + sums.subagents:
         yield SafeText(f"no sessions{_choice(found.chosen)}")

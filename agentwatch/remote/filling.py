@@ -125,7 +125,7 @@ class Filling:
         """The number of bytes that a copy lost when it was cut, and that the engine does not have either."""
         self._heard_at = time.monotonic()
         self._asked_at: float | None = None
-        """When the card was read."""
+        """The time at which the card was read."""
 
     def run(self) -> bool:
         """Take pieces until the session ends or the copy is closed; return whether no other is needed. Raise

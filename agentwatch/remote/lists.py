@@ -196,16 +196,16 @@ _PUBLISH_SECONDS = 0.5
 """The shortest time between two mappings of rows while cards keep coming."""
 _READ_SECONDS = 0.2
 _GATHER_SECONDS = 0.2
-"""After the first list, cards are read this often, so that those of a busy fleet come together."""
+"""The interval of reading cards after the first list, so that the cards of a busy fleet are joined."""
 _MOST_WAITING = 5_000
 """Cards that wait for `step` after the first list; the engine keeps the others."""
 _MOST_NAMED = 3
 _FIRST_ROWS_SECONDS = 0.1
-"""While the first list is read, rows are made this often: all of them come sooner if reading has the time."""
+"""The interval of making rows while the first list is read: more often, the whole list would come later."""
 _LEAST_PAUSE, _MOST_PAUSE = 1.0, 30.0
 _REFUSED_PAUSE = 60.0
 _SILENT_SECONDS = 2.0
-"""After this time without any answer, the list says so."""
+"""The time without an answer after which the list reports it."""
 _CLOSE_SECONDS = 1.0
 _MOST_AGE_SECONDS = 10**9
 _MOST_WORDS = 200

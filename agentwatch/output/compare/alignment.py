@@ -136,7 +136,7 @@ def ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         [(1, 1), (2, 2)]
     """
     last: list[int] = []
-    """For each length, the smallest second index with which a part of that length ends."""
+    """The smallest second index that ends a part of each length."""
     ends: list[int] = []
     before = [-1] * len(pairs)
     for at, (_, other) in enumerate(pairs):
@@ -405,7 +405,7 @@ class _Steps:
 def _best_pairs(a: list[Key], b: list[Key]) -> Iterator[tuple[int, int]]:
     """Yield the pairs of the same tool, ascending, with as many equal subjects as possible."""
     best = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
-    """For the calls from each pair of indices on, the best sum of their pairs."""
+    """The best sum of pairs of the calls from each pair of indices on."""
     for row in range(len(a) - 1, -1, -1):
         here, below, key = best[row], best[row + 1], a[row]
         for column in range(len(b) - 1, -1, -1):

@@ -43,7 +43,7 @@ class Exported:
     timeline: RecordedTimes
     """The times of the whole recording."""
     modified_ms: int = 0
-    """When its file was last written, in milliseconds since the epoch."""
+    """The time of the last write to its file, in milliseconds since the epoch."""
     start: int = 0
     """The offset at which the exported part starts."""
     is_whole: bool = True
@@ -125,7 +125,7 @@ _STEP_SECONDS = 0.1
 
 
 class Wanted(NamedTuple):
-    """Which part of a session is exported, and how."""
+    """The part of a session to export, and the form."""
 
     asked: Asked = Asked()
     """The moments between which it lies."""

@@ -53,9 +53,9 @@ class Decoded(NamedTuple):
 
     text: str
     starts: list[int]
-    """Where each part of `text` begins: a part is an escape or what is between two."""
+    """The beginnings of the parts of `text`; a part is an escape, or the text between two escapes."""
     sources: list[tuple[int, int, bool]]
-    """For each part, its start and end in the text with escapes, and whether it is an escape."""
+    """The start and the end of each part in the text with escapes, and whether it is an escape."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         return self._place(start)[0], self._place(end - 1)[1]

@@ -35,7 +35,7 @@ _MOST_DIGITS = 16
 
 class Noted(NamedTuple):
     end: int
-    """Where the chunk must end, so that they fit into its headers."""
+    """The offset at which the chunk must end, so that its times and gaps fit into its headers."""
     seen: tuple[Pair, ...] = ()
     gaps: tuple[Pair, ...] = ()
 

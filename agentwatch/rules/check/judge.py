@@ -65,7 +65,7 @@ class Judgement(NamedTuple):
     not_judged: int = 0
     """The number of calls for which a deciding value is unknown."""
     unknown: Mapping[str, int] = MappingProxyType({})
-    """For each field, the number of these calls in which the field is unknown."""
+    """The number of these calls in which a field is unknown, by the field."""
     value: float | None = None
     """The amount that a limit limits: a number, milliseconds, US dollars or a percentage; None if unknown."""
 

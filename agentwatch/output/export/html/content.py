@@ -317,7 +317,7 @@ _COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white
 _STYLES = {1: "bold", 2: "dim", 3: "italic", 4: "underline"}
 _EXTENDED = {38, 48}
 _NUMBERS_AFTER = {5: 1, 2: 3}
-"""After 38 and 48: `5;N` names one of 256 colours, `2;R;G;B` any colour."""
+"""How many numbers follow 38 or 48: `5;N` names one of 256 colours, `2;R;G;B` any colour."""
 
 
 def output_nodes(foreign: str) -> list[Node]:

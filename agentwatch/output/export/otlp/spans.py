@@ -146,7 +146,7 @@ _STEP_NS = 1000
 
 
 class _Period(NamedTuple):
-    """When something started and ended, in nanoseconds since the epoch."""
+    """A start and an end, in nanoseconds since the epoch."""
 
     start: int
     end: int
@@ -504,7 +504,7 @@ class Spans:
             _Ids(run.session_id or "", number, began[number - 1]) for number, run in enumerate(self._runs, 1)
         ]
         self._periods: dict[int, _Period] = {}
-        """When the exported runs started and ended, by their numbers; unknown ones are left out."""
+        """The periods of the exported runs, by their numbers; unknown ones are left out."""
         self._texts: dict[int, _RunTexts] = {}
         self._run = 1
         self._step: _Step | None = None
