@@ -6,14 +6,14 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
-from agentwatch.session.agent_process import ending_of
+from agentwatch.session.agent_process import Ending, ending_of
 from agentwatch.session.call import Call, CallKey, Calls, EndedCalls, Pieces, Place, bounded
 from agentwatch.session.counts import LineCounts, Uses, added
 from agentwatch.session.events import Compaction, Outcome, PlanEntry, Retry, Tokens, Traits
 from agentwatch.session.limits import NO_LIMITS
 from agentwatch.session.rules import OpenQuestions, span_ms
 from agentwatch.session.runs import Run
-from agentwatch.session.transcript import Entry, Kind, Transcript
+from agentwatch.session.transcript import Entry, Kind, Transcript, TurnResult
 from agentwatch.text.amounts import plural
 
 _MOST_ONCE = 1000
@@ -281,6 +281,11 @@ def repeated_calls(session: Session) -> int:
 
 def own_calls(session: Session) -> int:
     return len(session.calls) - repeated_calls(session)
+
+
+def ending_of_turn(session: Session, result: TurnResult) -> Ending:
+    """How a turn ended: by its result; for the last one, by the exit code of the process too."""
+    return ending_of(result.outcome, session.exit_code if result is session.run.turn_result else None)
 
 
 def calls_by_outcome(session: Session) -> dict[Outcome, int]:

@@ -38,6 +38,7 @@ def test_a_nonzero_exit_after_success(home: Path) -> None:
     """An agent whose result says success but whose exit code is not 0 does not count as a success."""
     with in_terminal("run", "--", *command(PLAIN, "--exit", "3", "--stderr", "boom")) as terminal:
         terminal.wait_for("✗ exit 3 · result says ✓ 8.7 s")
+        terminal.wait_for("✗ exit 3 · result says ✓ in 8.7 s")
         terminal.wait_for("\n stderr: boom ")
         terminal.press("4", "│ boom")
         terminal.leave("q", 3)

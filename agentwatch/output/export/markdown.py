@@ -25,7 +25,7 @@ from agentwatch.session.actions import action, count_words
 from agentwatch.session.blocks import Block, ChangeBlock, FieldsBlock
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
-from agentwatch.session.session import calls_by_outcome
+from agentwatch.session.session import calls_by_outcome, ending_of_turn
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import about_dollars, plural
 from agentwatch.text.durations import UNKNOWN, duration_words
@@ -353,7 +353,7 @@ def _entry_lines(feed: Feed, entry: Entry) -> Iterator[str]:
         case Kind.RESULT if entry.result is not None:
             took_ms = entry.result.duration_ms
             words = f" in {duration_words(took_ms)}" if took_ms is not None else ""
-            yield f"**{entry.result.outcome}**{words}"
+            yield f"**{ending_of_turn(feed.session, entry.result).words}**{words}"
             if entry.result.text and not entry.result.is_streamed:
                 yield ""
                 yield from markdown(entry.result.text)

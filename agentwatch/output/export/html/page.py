@@ -36,6 +36,7 @@ from agentwatch.output.export.html.content import (
 from agentwatch.session.actions import count_words, shown_note, shown_target, shown_tool
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome
+from agentwatch.session.session import ending_of_turn
 from agentwatch.session.storage import Spill
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.amounts import about_dollars
@@ -128,9 +129,11 @@ class Rows:
         """Return the end of a turn; its text only if it differs from the text above."""
         result = entry.result
         assert result is not None
+        ending = ending_of_turn(self._exported.session, result)
         facts = {
             "k": "result",
-            "o": result.outcome.value,
+            "o": ending.outcome.value,
+            "w": ending.words,
             "d": "" if result.duration_ms is None else duration_words(result.duration_ms),
             "b": self._since(result.place.seen_ms),
         }
@@ -468,8 +471,7 @@ def _entry(row: Row) -> str:
         return f'<details class="entry reasoning">{content}</details>\n'
     name = _NAMES[kind]
     if kind == "result":
-        outcome = Outcome(facts["o"])
-        name = f"{SIGNS[outcome]} {outcome}" + (f" in {facts['d']}" if "d" in facts else "")
+        name = f"{SIGNS[Outcome(facts['o'])]} {facts['w']}" + (f" in {facts['d']}" if "d" in facts else "")
     content = markup([element("div", "text", *row.content)])
     return f'<section class="entry {kind}"><h3>{escaped(name)}</h3>{content}</section>\n'
 

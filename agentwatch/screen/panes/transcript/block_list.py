@@ -18,6 +18,7 @@ from agentwatch.analysis.status import Wait
 from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks, split_lines
 from agentwatch.session.actions import shown_action
+from agentwatch.session.agent_process import Ending
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.session.storage import PAGE, Numbers, Spill
@@ -75,6 +76,11 @@ class Block:
         if last is None or last.number != number:
             last = self.blocks.last_entry = self.blocks.transcript[number]
         return last
+
+    @property
+    def is_outcome(self) -> bool:
+        """Whether the block says how a turn ended, without the text of its result."""
+        return self.start == self.end and self.entry.kind is Kind.RESULT
 
     @property
     def rule(self) -> SafeText | None:
@@ -273,8 +279,6 @@ class EntryRenderer:
             case Kind.REASONING:
                 thought = self._indented("  ", SafeText(source.strip("\n")), "reasoning", width)
                 return thought if start else [thinking_line(self._pane, entry, is_folded=False), *thought]
-            case Kind.RESULT if entry.result is not None and start == end:
-                return self._outcome(entry.result)
             case Kind.RESULT if not is_markdown(entry):
                 return self._indented("  ", source, "plain", width)
             case Kind.RESULT:
@@ -294,10 +298,10 @@ class EntryRenderer:
             strips += self.render(entry, start + first, start + last, width, is_code=is_code)
         return strips
 
-    def _outcome(self, result: TurnResult) -> list[Strip]:
+    def outcome(self, result: TurnResult, ending: Ending) -> list[Strip]:
         duration = "" if result.duration_ms is None else f" in {duration_words(result.duration_ms)}"
-        words = SafeText(f"{SIGNS[result.outcome]} {result.outcome}{duration}")
-        strips = [self._pane.strip_of([(words, str(result.outcome))])]
+        words = SafeText(f"{SIGNS[ending.outcome]} {ending.words}{duration}")
+        strips = [self._pane.strip_of([(words, str(ending.outcome))])]
         if result.outcome is Outcome.SUCCEEDED and not result.is_bare and is_result_shown(result):
             title = SafeText("  the result differs from the text above:")
             strips.append(self._pane.strip_of([(title, "unfinished")]))

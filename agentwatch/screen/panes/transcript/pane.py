@@ -184,11 +184,13 @@ class Transcript(LineView):
         return self.times.with_time(line, block.entry, is_first=row == 0 and block.start == 0)
 
     def is_stable(self, line: int) -> bool:
-        """Return whether a line is text; calls and titles of thoughts change with their state."""
+        """Return whether a line is text; calls, titles of thoughts and outcomes change with their state."""
         index, row = self._layout.at(line)
-        entry = self._blocks.all[index].entry
+        block = self._blocks.all[index]
+        entry = block.entry
         is_title = row <= 0 and entry.kind is Kind.REASONING
-        return entry.kind is not Kind.CALL and not is_title and not self._layout.has_head(entry, index)
+        is_state = entry.kind is Kind.CALL or is_title or block.is_outcome
+        return not is_state and not self._layout.has_head(entry, index)
 
     def on_resize(self) -> None:
         self.times.wrap()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual.cache import LRUCache
 from textual.strip import Strip
 
@@ -23,6 +21,7 @@ from agentwatch.screen.widgets.line_view import LineView
 from agentwatch.screen.widgets.painting import chosen_row, laid_over, mark_strip, marked
 from agentwatch.screen.widgets.syntax import code_theme
 from agentwatch.session.call import Call
+from agentwatch.session.session import Session, ending_of_turn
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe import SafeText, cut
 
@@ -37,7 +36,7 @@ Spans = list[list[tuple[int, int, int]]]
 class BlockRenderer:
     """Renders the blocks of a pane, and caches the lines of the 256 blocks used last."""
 
-    def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call]) -> None:
+    def __init__(self, pane: LineView, blocks: BlockList, layout: BlockLayout, session: Session) -> None:
         self.chosen: int | None = None
         self.chosen_call: Call | None = None
         self.has_thought = False
@@ -48,16 +47,16 @@ class BlockRenderer:
         self._pane = pane
         self._blocks = blocks
         self._layout = layout
-        self._calls = calls
+        self._session = session
         self._entries: EntryRenderer | None = None
         self._strips: LRUCache[int, list[Strip]] = LRUCache(_KEPT_BLOCKS)
         self._query: Query | None = None
         self._current: tuple[int, int] | None = None
         self._spans: LRUCache[int, Spans] = LRUCache(_KEPT_BLOCKS)
 
-    def show(self, blocks: BlockList, layout: BlockLayout, calls: Sequence[Call], first: int) -> None:
+    def show(self, blocks: BlockList, layout: BlockLayout, session: Session, first: int) -> None:
         """Draw other blocks from now on; those before block number `first` are the same as before."""
-        self._blocks, self._layout, self._calls = blocks, layout, calls
+        self._blocks, self._layout, self._session = blocks, layout, session
         self.forget_from(first)
 
     def line(self, index: int, row: int, width: int) -> Strip:
@@ -80,6 +79,8 @@ class BlockRenderer:
         if self._entries is None:
             self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
         width = max(self._layout.width - self._layout.subagents.indent(block.entry), 1)
+        if block.is_outcome and (result := block.entry.result) is not None:
+            return self._entries.outcome(result, ending_of_turn(self._session, result))
         if block.is_joined:
             return self._entries.render_pieces(block.entry, block.start, block.end, width)
         return self._entries.render(block.entry, block.start, block.end, width, is_code=bool(block.is_code))
@@ -128,7 +129,7 @@ class BlockRenderer:
         head = []
         is_hidden = subagents.is_hidden(entry)
         if subagents.is_head(entry, index):
-            words = subagents.words(root, self._calls, self.waits, max(width - _HEAD_INDENT, 1))
+            words = subagents.words(root, self._session.calls, self.waits, max(width - _HEAD_INDENT, 1))
             line = self._pane.strip_of([(SafeText(" " * _HEAD_INDENT), "plain"), (words, "muted")])
             if entry.number == self.chosen and (is_hidden or entry.kind not in _MARKED):
                 line = laid_over(line, self._pane.line_style("chosen"), width)
@@ -141,7 +142,9 @@ class BlockRenderer:
         block, indent = self._blocks[index], self._layout.subagents.indent(entry)
         if entry.call is not None:
             return [self._call_row(entry.call, width, indent)]
-        if entry.kind is not Kind.REASONING or block.start:
+        if block.is_outcome:
+            strips = self.render(index)  # the exit code of its process may still come
+        elif entry.kind is not Kind.REASONING or block.start:
             strips = self.cached(index)
         else:
             is_folded = self._layout.is_folded(entry)
@@ -161,7 +164,7 @@ class BlockRenderer:
         is_change = parent is not None and index > 0 and self._blocks[index - 1].entry.parent != parent
         if parent is None or not is_change or row != -1 or self._layout.head_rows(index):
             return Strip.blank(width)
-        name = name_of(self._calls[parent - 1]) if parent else SafeText("subagent")
+        name = name_of(self._session.calls[parent - 1]) if parent else SafeText("subagent")
         blanks = " " * max(self._layout.subagents.indent(entry) - _HEAD_INDENT, 0)
         return self._pane.strip_of([(cut(SafeText(f"{blanks}{name}"), width), "muted")])
 

@@ -45,7 +45,7 @@ class BlockViewport:
         self._same = 0
         """The number of blocks that are the same in both."""
         self.layout = self.blocks.layout
-        self.renderer = BlockRenderer(pane, self.blocks.all, self.layout, session.calls)
+        self.renderer = BlockRenderer(pane, self.blocks.all, self.layout, session)
 
     @property
     def every(self) -> tuple[Blocks, ...]:
@@ -59,7 +59,7 @@ class BlockViewport:
         self.layout, self._session = self.blocks.layout, session
         self._same = len(self.blocks.all)
         first = min(self._same, before)
-        self.renderer.show(self.blocks.all, self.layout, session.calls, first)
+        self.renderer.show(self.blocks.all, self.layout, session, first)
         self.forget_from(first)
         self.blocks.take(folds=True)
         self._pane.painter.forget()

@@ -43,7 +43,7 @@ from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Channel, Event, Outcome, PlanEntry, PlanStatus, Prompt, Text, TextEnded
 from agentwatch.session.reducers import apply_line, close_session
 from agentwatch.session.rules import DONE_ENTRIES
-from agentwatch.session.session import Session
+from agentwatch.session.session import Session, ending_of_turn
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.sources.stores.lines import Store
 from agentwatch.text.durations import running_clock
@@ -195,19 +195,21 @@ class PreviewLines:
         for entry in reversed(session.transcript):
             if later is not None and (entry.kind, later) != (Kind.CALL, Kind.CALL):
                 found.insert(0, Strip.blank(self._width))
-            found[:0] = self._entry_lines(entries, entry)
+            found[:0] = self._entry_lines(entries, entry, session)
             later = entry.kind
             if len(found) >= count:
                 break
         return found[-count:]
 
-    def _entry_lines(self, entries: EntryRenderer, entry: Entry) -> list[Strip]:
+    def _entry_lines(self, entries: EntryRenderer, entry: Entry, session: Session) -> list[Strip]:
         if entry.call is not None:
             wait = self._waits.get(entry.call.number)
             return [call_line(self._pane, entry.call, SafeText(""), self._width, wait)]
         if entry.kind is Kind.REASONING:
             return [self._pane.strip_of([(thought_for(entry), "reasoning")])]
         end = shown_length(entry)
+        if entry.result is not None and not end:
+            return entries.outcome(entry.result, ending_of_turn(session, entry.result))
         start = max(end - _MOST_CHARACTERS, 0)
         return entries.render(entry, start, end, self._width, is_code=False)
 

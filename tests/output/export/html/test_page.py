@@ -82,6 +82,14 @@ def test_every_recording_is_a_page(captures: Captures) -> None:
                     check_nodes(chunks[row["c"]][row["s"]])
 
 
+def test_an_exit_code_is_stronger_than_the_last_result(recording: Saver) -> None:
+    """The heading of the last turn is that of the page: the exit code contradicts its result."""
+    path = recording(init(), segment("One."), result("One."), user(), segment("Two."), result("Two."))
+    path.with_suffix(".json").write_text('{"command": ["a"], "pid": 1, "started_ms": 1, "exit_code": 3}')
+    rows = [(row["o"], row["w"]) for row in page_of(path).rows() if row["k"] == "result"]
+    assert rows == [("succeeded", "succeeded"), ("failed", "exit 3 · result says ✓")]
+
+
 def test_the_page_is_the_same_each_time_and_has_its_policy() -> None:
     """A page depends on nothing but its recording. The policy names the hashes of the script and of the
     stylesheet, which are the bytes in the page.

@@ -17,7 +17,7 @@ from agentwatch.session.transcript import Kind
 from tests.builders.captures import Captures
 from tests.builders.claude_lines import written as lines_written
 from tests.builders.exports.opened import RAW, every_recording, opened, written
-from tests.builders.lines import completed, final, init, result, started, user
+from tests.builders.lines import completed, final, init, result, segment, started, user
 from tests.builders.on_disk import cursor_transcript as cursor
 from tests.conftest import RECORDINGS, Saver, case
 from tests.output.export.markdown.parsed import assert_balanced, folds, html_of, tokens
@@ -51,6 +51,16 @@ def test_every_recording_is_a_document(captures: Captures) -> None:
             assert numbers(text) == expected
             assert len(folds(text)) == 2 * (len(expected) + thoughts)
             assert set(html_of(text)) - set(folds(text)) <= {"<code>", "</code>"}
+
+
+def test_an_exit_code_is_stronger_than_the_last_result(recording: Saver) -> None:
+    """The line of the last turn says what the heading says: the exit code contradicts its result."""
+    path = recording(init(), segment("One."), result("One."), user(), segment("Two."), result("Two."))
+    assert document(path).count("\n**succeeded**") == 2
+    path.with_suffix(".json").write_text('{"command": ["a"], "pid": 1, "started_ms": 1, "exit_code": 3}')
+    text = document(path)
+    assert "\n**exit 3 · result says ✓**" in text
+    assert text.count("\n**succeeded**") == 1
 
 
 def test_a_document_has_the_outcome_the_facts_the_calls_and_the_answer(recording: Saver) -> None:

@@ -219,6 +219,19 @@ async def test_a_late_duration_is_shown(tmp_path: Path, monkeypatch: pytest.Monk
         assert lines_of(transcript)[-1] == "✓ succeeded in 1.3 s"
 
 
+@pytest.mark.slow
+async def test_a_late_exit_code_contradicts_the_last_result(recording: Saver) -> None:
+    """The process ends after its result: the line of the last turn says both, those before say theirs."""
+    path = recording(
+        init() + answer("One.") + result("One.") + prompt("More.") + answer("Two.") + result("Two.")
+    )
+    async with opened(path, follow=True) as stage:
+        await stage.shows("✓ succeeded in 5.2 s")
+        stage.feed.session.exit_code = 3
+        await stage.shows("✗ exit 3 · result says ✓ in 5.2 s")
+        assert stage.text().count("✓ succeeded in 5.2 s") == 1
+
+
 ENTRIES = [
     "› Find every caller of nearest().",
     "I start two subagents.",

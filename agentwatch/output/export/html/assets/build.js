@@ -67,9 +67,9 @@ function buildThought(row, element) {
 
 function buildResult(row, element) {
   const { entry } = row;
-  const words = `${SIGNS[entry.o]} ${entry.o}${entry.d ? ` in ${entry.d}` : ""}`;
+  const words = `${SIGNS[entry.o]} ${entry.w}${entry.d ? ` in ${entry.d}` : ""}`;
   element.append(make("h3", { class: `outcome ${entry.o}` }, words), bodyOf(row, "text"));
-  element.setAttribute("aria-label", `Result: ${entry.o}`);
+  element.setAttribute("aria-label", `Result: ${entry.w}`);
 }
 
 function toggleOf(row, ...children) {

@@ -56,8 +56,8 @@ async def shown(stage: Stage) -> None:
 
 @pytest.mark.slow
 async def test_an_exit_code_is_stronger_than_the_result(recording: Saver) -> None:
-    """Header, status line and summary of a session say the worse of result and exit code, in the colour of a
-    failure, with what the other one says; the reason is the agent's stderr."""
+    """Header, status line, summary and transcript of a session say the worse of result and exit code, in the
+    colour of a failure, with what the other one says; the reason is the agent's stderr."""
     path = recording(finished())
     described = {"command": ["agent"], "pid": 1, "started_ms": 1, "exit_code": 3}
     path.with_suffix(".json").write_text(json.dumps(described))
@@ -72,6 +72,10 @@ async def test_an_exit_code_is_stronger_than_the_result(recording: Saver) -> Non
         assert failed.style
         assert header.style.color == failed.style.color
         assert happened(stage)[2] == "result ✗ exit 3 · result says ✓ · Mended the mill"
+        last = next(each for each in stage.segments() if "result says ✓ in 5.2 s" in each.text)
+        assert last.text.startswith("✗ exit 3 · ")
+        assert last.style
+        assert last.style.color == failed.style.color
 
 
 async def test_a_failed_run_has_no_tick_for_its_calls(recording: Saver) -> None:
