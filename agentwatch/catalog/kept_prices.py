@@ -19,6 +19,7 @@ from agentwatch.analysis import prices
 from agentwatch.base.files import state_folder
 from agentwatch.recording.store import open_own, private_folder, replace_file
 from agentwatch.session.counts import Use
+from agentwatch.text.times import utc
 
 if TYPE_CHECKING:
     from agentwatch.catalog.row import Row
@@ -38,7 +39,7 @@ def cost_of(row: Row) -> float | None:
 
 
 def keep() -> None:
-    found = {use: price for use, price in prices.looked_up.items() if use.at_ms is not None}
+    found = {use: price for use, price in prices.looked_up.items() if utc(use.at_ms) is not None}
     if not found.keys() - _kept():
         return
     newest = sorted(found.items(), key=lambda each: (each[0].at_ms or 0, each[0]))[-_MOST:]

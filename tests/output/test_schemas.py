@@ -199,8 +199,9 @@ def test_each_session_of_a_machine_is_printed_by_its_schemas(
     machine = fake_machine(tmp_path_factory.mktemp("machine"), 30, newest_ms=now_ms(), open_calls=3)
     for name, value in machine.environ.items():
         monkeypatch.setenv(name, value)
-    rows = [json.loads(line) for line in ran("sessions", "--json", "--all").stdout.splitlines()]
-    assert len(rows) > 40
+    done = ran("sessions", "--json", "--all")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(rows) > 40, done.stderr
     home = str(machine.home)  # another row is a process, which a test beside this one can end
     saved = [row for row in rows if (row["path"] or "").startswith(home)]
     for row in {row["agent"]: row for row in saved}.values():

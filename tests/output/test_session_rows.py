@@ -72,6 +72,19 @@ def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: p
             assert len(json.loads((tmp_path / "prices.json").read_bytes())["prices"]) >= 2
 
 
+def test_a_price_of_a_time_outside_the_calendar_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent may write any number as a time; what the list keeps and prints stays right."""
+    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path))
+    monkeypatch.setattr(prices, "looked_up", {})
+    for at_ms in (-(1 << 63), (1 << 63) - 1, 1 << 60):
+        assert kept_prices.cost_of(row(uses=((Use("claude-opus-4-5", at_ms, 0), Tokens(1_000_000)),))) == 5
+    assert len(prices.looked_up) == 3
+    kept_prices.keep()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_unknown_is_null() -> None:
     """Every session has every key, in one order; unknown values are null, never 0 or empty."""
     found = printed(state=State.UNKNOWN, ground=Ground.UNKNOWN, path=Path(), agent="", seen_ms=None)

@@ -153,7 +153,7 @@ async def test_each_refusal_is_told_before_the_dialog(tmp_path: Path, work: Path
     path = claude_session(str(work))
     async with at_home([ended(path)], config=Config()) as stage:
         await stage.press("P")
-        words = whole("switched off: add `continue = true` under")  # then a path, which is cut where it is long
+        words = whole("switched off: add `continue = true` under")  # a long path is cut
         await stage.until(lambda: words in whole(stage.text), "the switch")
     async with at_home([ended(path)._replace(host="far")], config=ALLOWED) as stage:
         await stage.press("P")
@@ -272,7 +272,7 @@ async def test_nothing_happens_while_the_switch_is_off(home: Path) -> None:
     made = noting(own.path, asked)
     async with at_home([own]) as stage:
         await stage.press("I")
-        words = whole("switched off: add `interrupt = true` under")  # then a path, which is cut where it is long
+        words = whole("switched off: add `interrupt = true` under")  # a long path is cut
         await stage.until(lambda: words in whole(stage.text), "the switch")
         assert not isinstance(stage.app.screen, InterruptDialog)
         await stage.press("y")
