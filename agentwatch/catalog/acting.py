@@ -44,7 +44,7 @@ def check_open(session: Continued, *, is_queued: bool = False) -> None:
     """Raise `Fault` if another process holds the session, or none does that reads its queue."""
     holder = session.holder
     if not session.is_kept:
-        raise refused(f"{session.agent} has no session {session.id} on this machine")
+        raise refused(f"{session.agent} does not have this session on this machine")
     if is_queued:
         process = None if holder is None else holder.process
         if session.has_one_prompt or (process is not None and process.has_one_prompt):

@@ -218,7 +218,7 @@ def test_what_can_be_continued_has_an_id_a_switch_and_no_holder() -> None:
         (session(holder=Holder(None)), on, False, REFUSED, "a process that is not known holds"),
         (session("codex"), on, True, REFUSED, "no process has this session open"),
         (session("codex", holder=Holder(None, is_sure=False)), on, True, REFUSED, "no process has"),
-        (session(is_kept=False), on, False, REFUSED, f"claude has no session {ID} on this machine"),
+        (session(is_kept=False), on, False, REFUSED, "claude does not have this session on this machine"),
     ]
     daemon = Process(5, 1, "codex", is_shared=True, viewer=0)
     of_daemon, asked_once = (Holder(daemon), Holder(daemon._replace(viewer=6, has_one_prompt=True)))

@@ -153,7 +153,7 @@ def test_a_recording_is_continued_too(tmp_path: Path, work: Path) -> None:
     first.write_text(stream(cwd=str(other)))
     done = ran("continue", first, "go")
     assert (done.returncode, program.started, saved_recordings()) == (1, None, [])
-    assert done.stderr.decode() == f"agentwatch: refused: claude has no session {ID} on this machine\n"
+    assert done.stderr.decode() == "agentwatch: refused: claude does not have this session on this machine\n"
     claude_session(str(work))
     assert watch("continue", "first.ndjson", "go", cwd=tmp_path).returncode == 0
     assert (program.started or [])[:2] == [str(work)] * 2
