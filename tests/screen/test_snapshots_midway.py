@@ -12,6 +12,7 @@ from agentwatch.agents.opening import saved_source
 from agentwatch.feed.playhead import Replay
 from agentwatch.screen.screens.session.app import AgentwatchApp
 from agentwatch.screen.screens.session.screen import WatchScreen
+from agentwatch.screen.terminal import base_app
 from agentwatch.screen.terminal.frames import FrameScheduler
 from agentwatch.screen.terminal.signals import PendingSignals
 from tests.builders.screen.app import CountedFeed, bundled, eventually
@@ -95,6 +96,7 @@ def test_looks_midway_as_it_did(
     if not moment.has_colours:
         monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(Notification, "time_left", 3_600.0)  # a slow machine would draw after it has gone
+    monkeypatch.setattr(base_app, "monotonic", lambda: 0.0)  # nor does its key come after a second
     clock = [0.0]
     source = saved_source(bundled(moment.name), follow=True)
     feed = CountedFeed(source.reader)
