@@ -28,7 +28,7 @@ from agentwatch.session.events import (
     Traits,
 )
 from agentwatch.session.reducers import _APPLIERS, apply_line, close_session, forget_texts
-from agentwatch.session.session import Session
+from agentwatch.session.session import Session, ending_of_turn
 from agentwatch.session.transcript import Kind
 from tests.builders.lines import (
     DONE,
@@ -67,6 +67,14 @@ def test_an_exit_code_is_stronger_than_the_result() -> None:
             assert is_contradiction(words) is bool(exit_code)
     assert (exit_words(0), exit_words(None)) == ("", "")
     assert Session().outcome_words in ("", "unfinished", "running")
+
+
+def test_an_exit_code_is_stronger_than_the_result_of_the_last_turn_only() -> None:
+    """The turns before ended as their results say."""
+    read = session(init(), delta("x"), result("x"), user(), delta("y"), result("y"))
+    read.exit_code = 3
+    results = [entry.result for entry in read.transcript if entry.result is not None]
+    assert [ending_of_turn(read, each).words for each in results] == ["succeeded", "exit 3 · result says ✓"]
 
 
 @pytest.mark.costs
