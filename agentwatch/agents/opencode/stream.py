@@ -383,6 +383,8 @@ class OpencodeDecoder:
         """Whether the model has requested calls in this step: another step follows, whatever its reason."""
         self._is_refused = False
         """Whether the user has refused a call of this step: none follows."""
+        self._stepped: str | None = None
+        """The message with the last step."""
         self._prompts: list[str | None] = []
         """The ids of the last messages whose text was a prompt."""
         self._created_ms = 0
@@ -461,9 +463,14 @@ class OpencodeDecoder:
         error = info.get("error")
         if error and isinstance(error, (dict, str)):
             return [*events, self._failed(error)]
-        if info.get("summary") is True and number(mapping(info.get("time")), "completed") is not None:
+        if number(mapping(info.get("time")), "completed") is None:
+            return events
+        if info.get("summary") is True:
             return [*events, Compaction(is_over=True)]
-        return events
+        if "finish" in info or text(info, "id") == self._stepped:
+            return events
+        self._is_over = True  # the user has stopped the tries of a request
+        return [*events, TurnEnded(Outcome.CANCELLED, None, self._session_id)]
 
     def _failed(self, error: object) -> TurnEnded:
         self._is_over = True
@@ -517,6 +524,7 @@ class OpencodeDecoder:
         events = self._texts.close()
         if parent_call is not None or message.get("summary") is True:
             return events
+        self._stepped = text(message, "id")
         self._calls_in_step = self._is_refused = False
         if not self._is_over:
             return events
