@@ -380,6 +380,8 @@ class Processes:
         self._young: set[int] = set()
         self._agents: dict[int, _Agent] = {}
         self._full_due = 0.0
+        self._wrappers: set[tuple[int, int | None]] = set()
+        """The processes that have started another one, and when: they may end a moment after it."""
         self.agents: dict[int, Process] = {}
         """By their id, without wrappers."""
 
@@ -423,7 +425,7 @@ class Processes:
             )
         parents = {pid: self._stats[pid].parent for pid in agents}
         commands = {pid: each.command for pid, each in self._agents.items()}
-        self.agents = _without_wrappers(agents, parents, commands, now)
+        self.agents = self._without_wrappers(agents, parents, commands, now)
 
     def _read_stats(self, now: float) -> None:
         pids = self._proc.pids()
@@ -508,7 +510,32 @@ class Processes:
             for pid, command in commands.items()
         }
         parents = {pid: listed[pid].parent for pid in agents}
-        self.agents = _without_wrappers(agents, parents, commands, now)
+        self.agents = self._without_wrappers(agents, parents, commands, now)
+
+    def _without_wrappers(
+        self,
+        agents: dict[int, Process],
+        parents: Mapping[int, int],
+        commands: Mapping[int, Command],
+        now: float,
+    ) -> dict[int, Process]:
+        """Drop those that have only started another with the same arguments: the package of Codex is a
+        script, and Gemini starts itself with more memory. A process that an agent has just forked has the
+        command line of the agent until it runs its program."""
+        found = self._wrappers & {(pid, each.began_ms) for pid, each in agents.items()}
+        left_out = {pid for pid, _ in found}
+        for pid, parent in parents.items():
+            child, wrapper = agents[pid], agents.get(parent)
+            if wrapper is None or wrapper.agent != child.agent:
+                continue
+            is_new = now * 1000 - (child.began_ms or 0) < _FORK_MS
+            if is_new and child.arguments == wrapper.arguments:
+                left_out.add(pid)
+            elif commands[parent].is_script and commands[parent].rest == commands[pid].rest:
+                left_out.add(parent)
+                found.add((parent, wrapper.began_ms))
+        self._wrappers = found
+        return {pid: process for pid, process in agents.items() if pid not in left_out}
 
 
 def _children(
@@ -521,25 +548,6 @@ def _children(
             count, youngest = found.get(parent, (0, None))
             found[parent] = count + 1, max(youngest or began_ms, began_ms)
     return found
-
-
-def _without_wrappers(
-    agents: dict[int, Process], parents: Mapping[int, int], commands: Mapping[int, Command], now: float
-) -> dict[int, Process]:
-    """Drop those that have only started another with the same arguments: the package of Codex is a script,
-    and Gemini starts itself with more memory. A process that an agent has just forked has the command line of
-    the agent until it runs its program."""
-    left_out = set()
-    for pid, parent in parents.items():
-        child, wrapper = agents[pid], agents.get(parent)
-        if wrapper is None or wrapper.agent != child.agent:
-            continue
-        is_new = now * 1000 - (child.began_ms or 0) < _FORK_MS
-        if is_new and child.arguments == wrapper.arguments:
-            left_out.add(pid)
-        elif commands[parent].is_script and commands[parent].rest == commands[pid].rest:
-            left_out.add(parent)
-    return {pid: process for pid, process in agents.items() if pid not in left_out}
 
 
 def _folder(cwd: str | None, command: Command) -> str | None:

@@ -57,7 +57,7 @@ def test_what_begins_beside_an_agent_is_none(tmp_path: Path) -> None:
         (found,) = agents_in(tmp_path)
         assert (found.pid, found.agent) == (process.pid, "gemini")
     script, program = tmp_path / "codex.js", tmp_path / "codex"
-    script.write_text(f"#!/bin/sh\nexec 5<&0\n'{program}' -C /there <&5 &\nwait\n")
+    script.write_text(f"#!/bin/sh\nexec 5<&0\n'{program}' -C /there <&5 &\nwait\nread line <&5\n")
     program.write_text("#!/bin/sh\necho; read line\n")
     for path in (script, program):
         path.chmod(0o755)
@@ -67,6 +67,14 @@ def test_what_begins_beside_an_agent_is_none(tmp_path: Path) -> None:
         (found,) = (each for each in processes.agents.values() if each.cwd == "/there")
         assert found.agent == "codex"
         assert found.pid != process.pid
+        # The script ends a moment after the program, and is none then either.
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        until(lambda: not Path(f"/proc/{found.pid}").exists())
+        processes.refresh(time.time())
+        assert process.poll() is None
+        assert [each for each in processes.agents.values() if each.cwd == "/there"] == []
     (tmp_path / "fork").mkdir()
     with started(["amp"], tmp_path / "fork", "exec 5<&0; (read line <&5) & echo; wait") as process:
         (found,) = agents_in(tmp_path / "fork")
