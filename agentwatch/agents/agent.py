@@ -39,7 +39,8 @@ class AgentDecoder(Protocol):
         """Return the events of one line."""
 
     def end(self) -> list[Event]:
-        """Return the events that follow from the end of the stream."""
+        """Return the events that follow from the end of the stream: none, unless the decoder says so."""
+        return []
 
 
 @runtime_checkable

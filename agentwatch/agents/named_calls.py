@@ -1,16 +1,27 @@
-"""The open calls of a session whose tools are found by their names alone."""
+"""What the decoders of agents share whose lines have whole texts, and calls with the names of their tools."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from agentwatch.agents.agent import AgentDecoder
 from agentwatch.agents.blocks import returned_block
 from agentwatch.agents.changes import replaced_lines
-from agentwatch.agents.fields import Fields
+from agentwatch.agents.fields import SUBAGENT, Fields
+from agentwatch.agents.subagents import SubagentDecoder
 from agentwatch.agents.tool import NO_FACTS, Facts, OpenCalls, Result, Tool
 from agentwatch.session.blocks import Block, ErrorBlock
-from agentwatch.session.events import Event, Outcome, Plan, PlanEntry, ToolKind, ToolStarted
+from agentwatch.session.events import (
+    Event,
+    Outcome,
+    Plan,
+    PlanEntry,
+    RunInfo,
+    ToolKind,
+    ToolStarted,
+)
 
 NO_STATUS = "came back without a status"
 """Why the outcome of a call is unknown."""
@@ -25,10 +36,10 @@ class _Open(NamedTuple):
 
 class NamedCalls:
     """Describes calls by the table of an agent's tools. An edit that succeeds has changed the lines in its
-    arguments, and a to-do list is that of its arguments."""
+    arguments if `counts_lines`, and a to-do list is that of its arguments."""
 
-    def __init__(self, tool_named: Callable[[str], Tool]) -> None:
-        self._tool_named = tool_named
+    def __init__(self, tool_named: Callable[[str], Tool], *, counts_lines: bool = True) -> None:
+        self._tool_named, self._counts_lines = tool_named, counts_lines
         self._open = OpenCalls[_Open]()
         self._cwd = ""
 
@@ -49,11 +60,12 @@ class NamedCalls:
     ) -> ToolStarted:
         """Return the start of a call. `group` is the model step that requested it."""
         tool = self._tool_named(name)
-        facts = replaced_lines(arguments) if tool.kind is ToolKind.EDIT else NO_FACTS
+        is_counted = self._counts_lines and tool.kind is ToolKind.EDIT
+        facts = replaced_lines(arguments) if is_counted else NO_FACTS
         self._open.keep(call_id, _Open(name, tool, facts, Plan(entries) if entries else None), name)
         return tool.started(call_id, name, arguments, cwd=self._cwd, group=group, at_ms=at_ms)
 
-    def kind(self, call_id: str, name: str = "") -> ToolKind:
+    def kind(self, call_id: str, name: str = "tool") -> ToolKind:
         """Return the kind of a call; `name` is that of a call without a start."""
         return self._used(call_id, name).tool.kind
 
@@ -79,7 +91,41 @@ class NamedCalls:
         return [ended, use.plan] if has_worked and use.plan is not None else [ended]
 
     def _used(self, call_id: str, name: str) -> _Open:
-        return self._open.get(call_id) or _Open(name or "tool", self._tool_named(name or "tool"))
+        return self._open.get(call_id) or _Open(name, self._tool_named(name))
+
+
+class ModelDecoder(AgentDecoder):
+    _model: str | None = None
+
+    def used(self, model: str | None) -> list[Event]:
+        """Report the model of an answer, if it is another one than before."""
+        if model is None or model == self._model:
+            return []
+        self._model = model
+        return [RunInfo(model=model)]
+
+
+class LineDecoder(ModelDecoder):
+    """Decodes each line alone. Those of subagents have a decoder of their own for each."""
+
+    tool: Callable[[str], Tool]
+    """Returns the tool with a name."""
+    counts_lines = True
+    """Whether an edit that succeeds has changed the lines in its arguments."""
+
+    def __init__(self) -> None:
+        self._calls = NamedCalls(self.tool, counts_lines=self.counts_lines)
+        self._subagents = SubagentDecoder(lambda _: type(self)())
+
+    def decode(self, fields: Fields) -> list[Event]:
+        return self._subagents.decode(fields) if SUBAGENT in fields else list(self.events(fields))
+
+    def end(self) -> list[Event]:
+        return self._subagents.end()
+
+    @abstractmethod
+    def events(self, fields: Fields) -> Iterable[Event]:
+        """Return the events of a line of the agent itself."""
 
 
 def result_blocks(tool: Tool, output: str, error: str | None) -> Iterator[Block]:

@@ -1,4 +1,4 @@
-"""A tool of an agent: how its calls are described, the events of a call, and to-do lists."""
+"""A tool of an agent: how its calls are described, the events of a call, and to-do lists; whole texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from typing import NamedTuple, TypeVar
 
 from agentwatch.agents.fields import MOST_ID, Fields, items, mapping, number, text
 from agentwatch.session.call import MOST_COMMAND
-from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens, ToolEnded, ToolKind, ToolStarted
+from agentwatch.session.events import (
+    Channel,
+    Event,
+    Outcome,
+    PlanEntry,
+    PlanStatus,
+    Text,
+    TextEnded,
+    Tokens,
+    ToolEnded,
+    ToolKind,
+    ToolStarted,
+)
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
 
@@ -222,6 +234,18 @@ def other_tool(name: str) -> Tool:
         return f"{name} {argument}" if argument else name
 
     return Tool(ToolKind.OTHER, Phrase.USED, target)
+
+
+# Whole texts.
+
+
+def said(
+    channel: Channel, words: str | None, at_ms: int | None = None, parent_call: str | None = None
+) -> list[Event]:
+    """Return the events of a whole text; none without words."""
+    if not words:
+        return []
+    return [Text(channel, words, at_ms, None, parent_call), TextEnded(channel, at_ms, parent_call)]
 
 
 # Token counts.

@@ -34,7 +34,7 @@ from agentwatch.agents.fields import (
     scalars,
     text,
 )
-from agentwatch.agents.tool import remember
+from agentwatch.agents.tool import remember, said
 from agentwatch.session.counts import added
 from agentwatch.session.events import (
     Channel,
@@ -707,11 +707,7 @@ class ClaudeDecoder:
     ) -> list[Event]:
         if parent_call is None:
             return self._text.block(channel, words or "", at_ms, uuid)
-        return (
-            [Text(channel, words, at_ms, parent_call=parent_call), TextEnded(channel, at_ms, parent_call)]
-            if words
-            else []
-        )
+        return said(channel, words, at_ms, parent_call)
 
     def _request(self, message: Fields) -> list[Event]:
         """Return the tokens of a request to the model, once for all lines of its message. A gateway may leave

@@ -4,14 +4,14 @@ one document of JSON, whose messages a store returns as lines."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.cline.agent import FORMAT, SESSION_FORMAT
-from agentwatch.agents.fields import SUBAGENT, Fields, cost, in_words, integer, items, mapping, number, text
-from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, result_blocks
+from agentwatch.agents.fields import Fields, cost, in_words, integer, items, mapping, number, text
+from agentwatch.agents.named_calls import NO_STATUS, LineDecoder, result_blocks
 from agentwatch.agents.on_disk import iso_ms
-from agentwatch.agents.subagents import SubagentDecoder, of_subagent
+from agentwatch.agents.subagents import of_subagent
 from agentwatch.agents.tool import (
     NEW_FILE,
     NO_FACTS,
@@ -22,6 +22,7 @@ from agentwatch.agents.tool import (
     other_tool,
     path_in,
     remember,
+    said,
     tokens_in,
 )
 from agentwatch.session.blocks import Block
@@ -110,15 +111,17 @@ def read_output(kind: ToolKind, output: object, *, is_error: bool) -> Result:
     return Result(outcome, (reason or output_text(output))[:4096] or None)
 
 
-class ClineDecoder:
+class ClineDecoder(LineDecoder):
+    tool = staticmethod(tool_named)
+
     def __init__(self) -> None:
-        self._calls = NamedCalls(tool_named)
+        super().__init__()
         self._parents: list[str] = []
         """The calls whose subagents run, the outermost first. A line does not name its agent."""
         self._delegating = ""
         """The last call that has started a subagent."""
 
-    def decode(self, fields: Fields) -> list[Event]:
+    def events(self, fields: Fields) -> list[Event]:
         at_ms = iso_ms(fields.get("ts"))
         match fields.get("type"):
             case "hook_event":
@@ -143,9 +146,6 @@ class ClineDecoder:
                 return [Notice(text(fields, "message") or "error", at_ms, is_error=True)]
             case kind:
                 return [Unknown(f"type {in_words(kind)}")]
-
-    def end(self) -> list[Event]:
-        return []
 
     def _hook(self, fields: Fields) -> list[Event]:
         if fields.get("hookEventName") != "agent_start":
@@ -211,17 +211,15 @@ _SILENT_PARTS = frozenset(("image", "redacted_thinking", "file"))
 _MOST_MESSAGES = 1 << 14
 
 
-class ClineSessionDecoder:
+class ClineSessionDecoder(LineDecoder):
+    tool = staticmethod(tool_named)
+
     def __init__(self) -> None:
-        self._calls = NamedCalls(tool_named)
-        self._model: str | None = None
+        super().__init__()
         self._seen: dict[str, int] = {}
         """The parts of each message that are decoded: a message may be written again with more of them."""
-        self._subagents = SubagentDecoder(lambda _: ClineSessionDecoder())
 
-    def decode(self, fields: Fields) -> list[Event]:
-        if SUBAGENT in fields:
-            return self._subagents.decode(fields)
+    def events(self, fields: Fields) -> Iterable[Event]:
         if "origin" in fields:
             self._calls.begin_run(None)
             version = text(mapping(fields.get("origin")), "version")
@@ -230,10 +228,7 @@ class ClineSessionDecoder:
             return []
         if fields.get("role") not in ("user", "assistant"):
             return [Unknown(f"role {in_words(fields.get('role'))}")]
-        return list(self._message(fields))
-
-    def end(self) -> list[Event]:
-        return self._subagents.end()
+        return self._message(fields)
 
     def _message(self, fields: Fields) -> Iterator[Event]:
         at_ms, message_id = number(fields, "ts"), (text(fields, "id") or "")[:200]
@@ -242,10 +237,7 @@ class ClineSessionDecoder:
         remember(self._seen, message_id, len(parts), _MOST_MESSAGES)
         is_users = fields.get("role") == "user"
         is_error = mapping(fields.get("metadata")).get("displayRole") == "error"
-        model = text(mapping(fields.get("modelInfo")), "id")
-        if model is not None and model != self._model:
-            self._model = model
-            yield RunInfo(model=model)
+        yield from self.used(text(mapping(fields.get("modelInfo")), "id"))
         for part in parts[known:]:
             kind, name = text(part, "type") or "", text(part, "name") or "tool"
             key, channel = _TEXTS.get(kind, ("", Channel.ANSWER))
@@ -254,7 +246,7 @@ class ClineSessionDecoder:
                 found, end = _INPUT.search(words), words.rfind("</user_input>")
                 yield Prompt(words[found.end() : end] if found and end >= found.end() else words)
             elif words and not is_error:
-                yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
+                yield from said(channel, words, at_ms)
             elif kind == "tool_use":
                 call_id, arguments = text(part, "id") or "", mapping(part.get("input"))
                 yield self._calls.started(call_id, name, arguments, group=message_id, at_ms=at_ms)

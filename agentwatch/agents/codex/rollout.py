@@ -63,6 +63,7 @@ from agentwatch.agents.tool import (
     other_tool,
     path_in,
     remember,
+    said,
 )
 from agentwatch.session.counts import added, less
 from agentwatch.session.events import (
@@ -79,8 +80,6 @@ from agentwatch.session.events import (
     Rewound,
     RunInfo,
     RunStarted,
-    Text,
-    TextEnded,
     Tokens,
     ToolEnded,
     ToolKind,
@@ -741,7 +740,7 @@ class Conversation:
             for found in texts:
                 self._prompts.add_item(found)
         elif role == "assistant" and answer and self._answers.is_new_item(text(item, "id"), answer):
-            return self.after_prompts(_block(Channel.ANSWER, answer, at_ms))
+            return self.after_prompts(said(Channel.ANSWER, answer, at_ms))
         return []
 
     def reasoning_item(self, item: Fields, at_ms: int | None) -> list[Event]:
@@ -765,7 +764,7 @@ class Conversation:
             return []
         if not self._answers.is_new_event(key, found):
             return []
-        return self.after_prompts(_block(Channel.ANSWER, found, at_ms))
+        return self.after_prompts(said(Channel.ANSWER, found, at_ms))
 
     def thought(self, given: Iterable[object], key: str | None, at_ms: int | None) -> list[Event]:
         return self._thought(
@@ -777,17 +776,13 @@ class Conversation:
         return Prompt(found)
 
     def _thought(self, parts: list[str], at_ms: int | None) -> list[Event]:
-        events = [event for part in parts for event in _block(Channel.REASONING, part, at_ms)]
+        events = [event for part in parts for event in said(Channel.REASONING, part, at_ms)]
         return self.after_prompts(events) if events else []
 
 
 def _parts(given: Iterable[object]) -> list[str]:
     found = [each if isinstance(each, str) else text(mapping(each), "text") for each in given]
     return [whole_text(each) for each in found if each]
-
-
-def _block(channel: Channel, found: str, at_ms: int | None) -> list[Event]:
-    return [Text(channel, found, at_ms), TextEnded(channel, at_ms)]
 
 
 def _is_users(item: Fields) -> bool:

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
 
+from agentwatch.agents.agent import AgentDecoder
 from agentwatch.agents.changes import ChangeKind, Changes, FileChange, changed_lines, line_count, summed
 from agentwatch.agents.fields import (
     Fields,
@@ -498,7 +499,7 @@ def tokens_of(usage: Fields) -> Tokens:
 FORMAT = "codex"
 
 
-class CodexDecoder:
+class CodexDecoder(AgentDecoder):
     def __init__(self) -> None:
         self._repeats = Repeats()
 
@@ -526,9 +527,6 @@ class CodexDecoder:
             case "request_user_input":
                 return [_question(fields)]
         return [Unknown(f"type {in_words(fields.get('type'))}")]
-
-    def end(self) -> list[Event]:
-        return []
 
     def _turn_completed(self, usage: Fields) -> list[Event]:
         """Return the end of a turn. Its token count is that of the whole thread, also of earlier runs. A

@@ -16,8 +16,9 @@ from agentwatch.agents.fields import (
     number,
     text,
 )
+from agentwatch.agents.named_calls import ModelDecoder
 from agentwatch.agents.on_disk import time_of
-from agentwatch.agents.tool import remember, tokens_in
+from agentwatch.agents.tool import remember, said, tokens_in
 from agentwatch.session.counts import added, known_sum
 from agentwatch.session.events import (
     Channel,
@@ -241,15 +242,13 @@ class Answers:
         is_chunk = (number(data, "chunkCount") or 0) > 1
         segment = self._segment
         if content is None or not is_streamed:
-            said = [] if content is None else [Text(Channel.ANSWER, content, at_ms)]
-            ended = [TextEnded(Channel.ANSWER, at_ms)] if said else []
-            return [*self.end(), *said, *ended]
+            return [*self.end(), *said(Channel.ANSWER, content, at_ms)]
         if is_chunk or segment.is_repeated_by(content):
             return self.end()
         if segment.is_repeated_by(content[: segment.length]):
             return [Text(Channel.ANSWER, content[segment.length :], at_ms), *self.end()]
         retracted = [*self.end(), TextRetracted(segment.length)]
-        return [*retracted, Text(Channel.ANSWER, content, at_ms), TextEnded(Channel.ANSWER, at_ms)]
+        return [*retracted, *said(Channel.ANSWER, content, at_ms)]
 
     def end(self) -> list[Event]:
         events: list[Event] = [] if self._message is None else [TextEnded(Channel.ANSWER)]
@@ -295,7 +294,7 @@ class Thoughts:
             return _ended(thoughts)
         thoughts.is_known = True
         _remember(thoughts, data)
-        return [*_ended(thoughts), *_thought(words, parent_call, at_ms)]
+        return [*_ended(thoughts), *said(Channel.REASONING, words, at_ms, parent_call)]
 
     def message(self, data: Fields, parent_call: str | None, at_ms: int | None) -> list[Event]:
         thoughts = self._of(parent_call)
@@ -305,7 +304,7 @@ class Thoughts:
         if words is None:
             return _ended(thoughts)
         thoughts.segment.add(words)
-        return _thought(words, parent_call, at_ms)
+        return said(Channel.REASONING, words, at_ms, parent_call)
 
     def _of(self, parent_call: str | None) -> _Thoughts:
         key = (parent_call or "")[:MOST_ID]
@@ -321,13 +320,6 @@ def _remember(thoughts: _Thoughts, data: Fields) -> None:
     thought = text(data, "reasoningId")
     if thought is not None and len(thought) <= MOST_ID:
         remember(thoughts.ids, thought, None, _MOST_IDS)
-
-
-def _thought(words: str, parent_call: str | None, at_ms: int | None) -> list[Event]:
-    return [
-        Text(Channel.REASONING, words, at_ms, parent_call=parent_call),
-        TextEnded(Channel.REASONING, at_ms, parent_call),
-    ]
 
 
 def _ended(thoughts: _Thoughts) -> list[Event]:
@@ -493,7 +485,7 @@ _MOST_PROMPTS = 10_000
 _MOST_ERROR = 1000
 
 
-class CopilotDecoder:
+class CopilotDecoder(ModelDecoder):
     def __init__(self) -> None:
         self._begin()
 
@@ -509,7 +501,7 @@ class CopilotDecoder:
         """The call of each subagent, by the subagent's id; at most 1,000."""
         self._prompts: dict[str, None] = {}
         """The ids of the lines of prompts; at most 10,000."""
-        self._model: str | None = None
+        self._model = None
         self._error = ""
 
     def decode(self, fields: Fields) -> list[Event]:
@@ -534,9 +526,6 @@ class CopilotDecoder:
                 return self._session(kind, fields, data, at_ms)
         return self._other(kind, fields, data, at_ms)
 
-    def end(self) -> list[Event]:
-        return []
-
     def _agent(self, fields: Fields, data: Fields) -> str | None:
         agent = text(fields, "agentId")
         parent = text(data, "parentToolCallId")
@@ -555,7 +544,7 @@ class CopilotDecoder:
             case "assistant.usage":
                 return self._counts.request(data, is_main=parent_call is None)
             case "assistant.turn_start" if parent_call is None:
-                return [*self._turns.step(), *self._info(text(data, "model"))]
+                return [*self._turns.step(), *self.used(text(data, "model"))]
             case "assistant.turn_end" if parent_call is None:
                 return [*self._answers.end(), *self._turns.step_ended()]
         return silent_or_unknown(kind)
@@ -567,10 +556,8 @@ class CopilotDecoder:
         thoughts = self._thoughts.message(data, parent_call, at_ms)
         if parent_call is None:
             self._turns.message(data)
-            return [*self._info(text(data, "model")), *thoughts, *self._answers.message(data, at_ms)]
-        words = text(data, "content")
-        said = [] if words is None else [Text(Channel.ANSWER, words, at_ms, parent_call=parent_call)]
-        return [*thoughts, *said, *([TextEnded(Channel.ANSWER, at_ms, parent_call)] if said else [])]
+            return [*self.used(text(data, "model")), *thoughts, *self._answers.message(data, at_ms)]
+        return [*thoughts, *said(Channel.ANSWER, text(data, "content"), at_ms, parent_call)]
 
     def _tool(self, kind: str, fields: Fields, data: Fields, at_ms: int | None) -> list[Event]:
         parent_call = self._agent(fields, data)
@@ -638,9 +625,9 @@ class CopilotDecoder:
             case "session.resume" | "session.context_changed":
                 return self._resumed(data) if is_main else []
             case "session.model_change":
-                return self._info(text(data, "newModel")) if is_main else []
+                return self.used(text(data, "newModel")) if is_main else []
             case "session.tools_updated" | "session.auto_mode_resolved":
-                return self._info(text(data, "model") or text(data, "chosenModel")) if is_main else []
+                return self.used(text(data, "model") or text(data, "chosenModel")) if is_main else []
             case "session.title_changed":
                 title = text(data, "title")
                 return [] if title is None or not is_main else [RunInfo(title=title)]
@@ -683,13 +670,7 @@ class CopilotDecoder:
         branch = text(data, "branch") or text(context, "branch")
         self._calls.cwd = self._calls.cwd if cwd is None else cwd.rstrip("/\\")
         info = [] if cwd is None and branch is None else [RunInfo(cwd=cwd, branch=branch)]
-        return [*info, *self._info(text(data, "selectedModel"))]
-
-    def _info(self, model: str | None) -> list[Event]:
-        if model is None or model == self._model:
-            return []
-        self._model = model
-        return [RunInfo(model=model)]
+        return [*info, *self.used(text(data, "selectedModel"))]
 
     def _failed(self, data: Fields, at_ms: int | None, *, is_main: bool) -> list[Event]:
         words = text(data, "message") or text(data, "errorType") or "an error without a message"

@@ -13,7 +13,7 @@ from agentwatch.agents.cursor.tools import TOOLS as CURSOR_TOOLS
 from agentwatch.agents.fields import MOST_ID, SUBAGENT, Fields, in_words, mapping, text
 from agentwatch.agents.on_disk import Turns
 from agentwatch.agents.subagents import SubagentDecoder
-from agentwatch.agents.tool import MOST_OPEN, Phrase, Result, Tool, named, other_tool, path_in
+from agentwatch.agents.tool import MOST_OPEN, Phrase, Result, Tool, named, other_tool, path_in, said
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -21,8 +21,6 @@ from agentwatch.session.events import (
     Plan,
     Prompt,
     RunStarted,
-    Text,
-    TextEnded,
     ToolEnded,
     ToolKind,
     Unknown,
@@ -247,9 +245,7 @@ class CursorTranscriptDecoder:
             kind = part.get("type")
             channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
             words = agent_words(_text_in(part) or "")
-            if channel is not None and words:
-                yield Text(channel, words)
-                yield TextEnded(channel)
+            yield from said(channel, words) if channel is not None else ()
         yield from _unknown_parts(fields)
         yield from self._calls.started(fields)
 

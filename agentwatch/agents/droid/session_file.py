@@ -3,12 +3,14 @@ format is taken from files of Droid 0.215. A file has no token counts and no dur
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentwatch.agents.droid.agent import SESSION_FORMAT, blocks_of, is_added
-from agentwatch.agents.droid.stream import Calls, line_blocks
+from agentwatch.agents.droid.stream import line_blocks, plan_entries, read_result, tool_named
 from agentwatch.agents.fields import Fields, in_words, joined_text, mapping, text
+from agentwatch.agents.named_calls import LineDecoder
 from agentwatch.agents.on_disk import Turns, time_of
+from agentwatch.agents.tool import said
 from agentwatch.session.blocks import Block
 from agentwatch.session.events import (
     Channel,
@@ -17,8 +19,6 @@ from agentwatch.session.events import (
     Prompt,
     RunInfo,
     RunStarted,
-    Text,
-    TextEnded,
     TurnEnded,
     Unknown,
 )
@@ -34,14 +34,15 @@ _CHANNELS = {"text": ("text", Channel.ANSWER), "thinking": ("thinking", Channel.
 _SILENT_BLOCKS = frozenset(("redacted_thinking", "image"))
 
 
-class DroidSessionDecoder:
+class DroidSessionDecoder(LineDecoder):
+    tool, counts_lines = staticmethod(tool_named), False
+
     def __init__(self) -> None:
-        self._calls = Calls()
+        super().__init__()
         self._turns = Turns()
         self._outcome: Outcome | None = None
-        self._model: str | None = None
 
-    def decode(self, fields: Fields) -> list[Event]:
+    def events(self, fields: Fields) -> Iterable[Event]:
         match fields.get("type"):
             case "session_start":
                 return self._started(fields)
@@ -49,18 +50,15 @@ class DroidSessionDecoder:
                 message = mapping(fields.get("message"))
                 match message.get("role"):
                     case "assistant":
-                        return list(self._assistant(fields, message))
+                        return self._assistant(fields, message)
                     case "user":
-                        return list(self._user(fields, message))
+                        return self._user(fields, message)
                     case role:
                         return [Unknown(f"message of role {in_words(role)}")]
             case "agent_turn_outcome":
-                return list(self._ended(fields))
+                return self._ended(fields)
             case kind:
                 return [Unknown(f"type {in_words(kind)}")]
-
-    def end(self) -> list[Event]:
-        return []
 
     def _started(self, fields: Fields) -> list[Event]:
         cwd, title = text(fields, "cwd"), text(fields, "title")
@@ -75,9 +73,9 @@ class DroidSessionDecoder:
         words = []
         for block in blocks_of(message):
             if block.get("type") == "tool_result":
-                yield from self._calls.ended(
-                    text(block, "tool_use_id") or "", "", result_fields(block), at_ms
-                )
+                call_id = text(block, "tool_use_id") or ""
+                result = read_result(self._calls.kind(call_id, ""), result_fields(block))
+                yield from self._calls.ended(call_id, "", result, at_ms=at_ms)
             elif said := text(block, "text"):
                 words.append(said)
         prompt = "\n".join(each for each in words if not is_added(fields, each))
@@ -88,10 +86,8 @@ class DroidSessionDecoder:
 
     def _assistant(self, fields: Fields, message: Fields) -> Iterator[Event]:
         """Read an answer. It is written before its calls run; one without calls ends the turn."""
-        at_ms, model = time_of(fields), text(message, "modelId")
-        if model is not None and model != self._model:
-            self._model = model
-            yield RunInfo(model=model)
+        at_ms = time_of(fields)
+        yield from self.used(text(message, "modelId"))
         if (begun := self._turns.resumed(None)) is not None:
             self._outcome = None
             yield begun
@@ -101,12 +97,13 @@ class DroidSessionDecoder:
             key, channel = _CHANNELS.get(kind if isinstance(kind, str) else "", ("", Channel.ANSWER))
             if words := text(block, key):
                 has_text = has_text or channel is Channel.ANSWER
-                yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
+                yield from said(channel, words, at_ms)
             elif kind == "tool_use":
                 has_calls = True
                 call_id, name = text(block, "id") or "", text(block, "name") or "unknown"
                 arguments, group = mapping(block.get("input")), text(fields, "id")
-                yield self._calls.started(call_id, name, arguments, group, at_ms)
+                entries = plan_entries(tool_named(name), arguments)
+                yield self._calls.started(call_id, name, arguments, entries, group=group, at_ms=at_ms)
             elif not key and not (isinstance(kind, str) and kind in _SILENT_BLOCKS):
                 yield Unknown(f"content {in_words(kind)}")
         self._turns.wrote(None)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from agentwatch.agents.blocks import returned_block
 from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import Fields, in_words, integer, items, mapping, number, text
+from agentwatch.agents.named_calls import NO_STATUS, LineDecoder
 from agentwatch.agents.tool import (
     MOST_ENTRIES,
-    OpenCalls,
     Phrase,
     Result,
     Tool,
@@ -21,6 +20,7 @@ from agentwatch.agents.tool import (
     other_tool,
     path_in,
     plan_entry,
+    said,
     tokens_in,
 )
 from agentwatch.session.blocks import Block, ErrorBlock, FieldsBlock
@@ -29,14 +29,10 @@ from agentwatch.session.events import (
     Event,
     Notice,
     Outcome,
-    Plan,
     PlanEntry,
     Prompt,
     RunStarted,
-    Text,
-    TextEnded,
     ToolKind,
-    ToolStarted,
     TurnEnded,
     TurnStarted,
     Unknown,
@@ -64,7 +60,7 @@ def read_result(kind: ToolKind, fields: Fields) -> Result:
         return Result(Outcome.FAILED, reason, code)
     if is_error is False:
         return Result(Outcome.SUCCEEDED, None, code)
-    return Result(Outcome.RETURNED, "came back without a status", code)
+    return Result(Outcome.RETURNED, NO_STATUS, code)
 
 
 def reason_in(fields: Fields) -> str | None:
@@ -153,47 +149,18 @@ FORMAT = "droid"
 _MOST_REASON = 4096
 
 
-class _Open(NamedTuple):
-    name: str
-    tool: Tool
-    plan: Plan | None = None
+class DroidDecoder(LineDecoder):
+    tool, counts_lines = staticmethod(tool_named), False
 
-
-class Calls:
     def __init__(self) -> None:
-        self._open = OpenCalls[_Open]()
-        self._cwd = ""
-
-    def begin_run(self, cwd: str | None) -> None:
-        self._open.clear()
-        self._cwd = (cwd or "").rstrip("/\\")
-
-    def started(
-        self, call_id: str, name: str, arguments: Fields, group: str | None, at_ms: int | None
-    ) -> ToolStarted:
-        tool = tool_named(name)
-        entries = plan_entries(tool, arguments)
-        self._open.keep(call_id, _Open(name, tool, Plan(entries) if entries else None), name)
-        return tool.started(call_id, name, arguments, cwd=self._cwd, group=group, at_ms=at_ms)
-
-    def ended(self, call_id: str, name: str, fields: Fields, at_ms: int | None) -> list[Event]:
-        """Return the end of a call, and its to-do list. `name` is that of a call without a start."""
-        use = self._open.pop(call_id, None) or _Open(name, tool_named(name))
-        result = read_result(use.tool.kind, fields)
-        ended = use.tool.ended(call_id, use.name, result, at_ms=at_ms)
-        return [ended, use.plan] if use.plan is not None and result.outcome is Outcome.SUCCEEDED else [ended]
-
-
-class DroidDecoder:
-    def __init__(self) -> None:
-        self._calls = Calls()
+        super().__init__()
         self._last: dict[str, tuple[str, int]] = {}
         """By type, the id and a digest of the last text: a thought is written twice."""
         self._last_error: str | None = None
         """The last error, if nothing but the end of the turn came after it."""
         self._is_over = False
 
-    def decode(self, fields: Fields) -> list[Event]:
+    def events(self, fields: Fields) -> list[Event]:
         kind = fields.get("type")
         match kind, fields.get("subtype"):
             case "system", "init":
@@ -203,17 +170,21 @@ class DroidDecoder:
             case "completion", _:
                 return self._completed(fields)
         self._last_error = None
+        call_id, at_ms = text(fields, "id") or "", number(fields, "timestamp")
         match kind:
             case "message" | "reasoning" as channel:
                 return self._text(channel, fields)
             case "tool_call":
-                call_id, arguments = text(fields, "id") or "", mapping(fields.get("parameters"))
-                group, at_ms = text(fields, "messageId"), number(fields, "timestamp")
-                started = self._calls.started(call_id, _name(fields), arguments, group, at_ms)
-                return [*self._continued(), started]
+                name, arguments = _name(fields), mapping(fields.get("parameters"))
+                entries, group = plan_entries(tool_named(name), arguments), text(fields, "messageId")
+                return [
+                    *self._continued(),
+                    self._calls.started(call_id, name, arguments, entries, group=group, at_ms=at_ms),
+                ]
             case "tool_result":
-                call_id, at_ms = text(fields, "id") or "", number(fields, "timestamp")
-                return self._calls.ended(call_id, _name(fields), fields, at_ms)
+                name = _name(fields)
+                result = read_result(self._calls.kind(call_id, name), fields)
+                return self._calls.ended(call_id, name, result, at_ms=at_ms)
         subtype = "" if "subtype" not in fields else f"/{in_words(fields['subtype'])}"
         return [Unknown(f"type {in_words(kind)}{subtype}")]
 
@@ -251,7 +222,7 @@ class DroidDecoder:
         if kind == "message" and role != "assistant":
             return [Unknown(f"message of role {in_words(role)}")]
         channel = Channel.REASONING if kind == "reasoning" else Channel.ANSWER
-        return [*self._continued(), Text(channel, words, at_ms), TextEnded(channel, at_ms)]
+        return [*self._continued(), *said(channel, words, at_ms)]
 
     def _error(self, fields: Fields) -> Notice:
         message = _reason(fields) or "error without a message"

@@ -23,7 +23,7 @@ from agentwatch.agents.gemini.stream import (
 )
 from agentwatch.agents.on_disk import iso_ms, time_of
 from agentwatch.agents.subagents import SubagentDecoder
-from agentwatch.agents.tool import Tool, remember
+from agentwatch.agents.tool import Tool, remember, said
 from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock
 from agentwatch.session.events import (
     Channel,
@@ -35,8 +35,6 @@ from agentwatch.session.events import (
     Rewound,
     RunInfo,
     RunStarted,
-    Text,
-    TextEnded,
     TextRetracted,
     Tokens,
     ToolEnded,
@@ -219,9 +217,7 @@ class History:
 
 def _texts(entry: Entry) -> list[Event]:
     """Return the events of an answer. It is an entry of the transcript, so that it can be retracted."""
-    if not entry.text:
-        return []
-    return [Text(Channel.ANSWER, entry.text, entry.at_ms), TextEnded(Channel.ANSWER, entry.at_ms)]
+    return said(Channel.ANSWER, entry.text, entry.at_ms)
 
 
 # The texts of a message: of the user, of the model, and of the agent.
@@ -557,8 +553,8 @@ class Chat:
             _keep(self._known, _key(fields), known, _MOST_MESSAGES)
         thoughts = thoughts_in(fields)
         at_ms = time_of(fields)
-        for thought in filter(None, thoughts[known.thoughts :]):
-            events += [Text(Channel.REASONING, thought, at_ms), TextEnded(Channel.REASONING, at_ms)]
+        for thought in thoughts[known.thoughts :]:
+            events += said(Channel.REASONING, thought, at_ms)
         known.thoughts = max(known.thoughts, len(thoughts))
         if isinstance(fields.get("tokens"), dict):
             events += new_usage(known, fields["tokens"], at_ms, _key(fields) or None)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agentwatch.agents.agent import AgentDecoder
 from agentwatch.agents.blocks import returned_block
 from agentwatch.agents.changes import argument_blocks, changed_lines, line_count, replacement
 from agentwatch.agents.delta_frames import SegmentText
@@ -237,7 +238,7 @@ class _Open(NamedTuple):
     facts: Facts = NO_FACTS
 
 
-class GeminiDecoder:
+class GeminiDecoder(AgentDecoder):
     def __init__(self) -> None:
         self._open = OpenCalls[_Open]()
         self._segment = SegmentText()
@@ -262,9 +263,6 @@ class GeminiDecoder:
             case "result":
                 return self._run_ended(fields)
         return [Unknown(f"type {in_words(kind)}")]
-
-    def end(self) -> list[Event]:
-        return []
 
     def _run_started(self, fields: Fields) -> RunStarted:
         self._open.clear()

@@ -6,7 +6,7 @@ is written more than once: the lines of the type `agent.…` repeat what others 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import (
@@ -21,8 +21,8 @@ from agentwatch.agents.fields import (
     text,
 )
 from agentwatch.agents.kimi.agent import AGENT, WIRE_FORMAT, time_of
-from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, result_blocks
-from agentwatch.agents.subagents import MOST_SUBAGENTS, SubagentDecoder
+from agentwatch.agents.named_calls import NO_STATUS, LineDecoder, result_blocks
+from agentwatch.agents.subagents import MOST_SUBAGENTS
 from agentwatch.agents.tool import (
     Phrase,
     Result,
@@ -34,6 +34,7 @@ from agentwatch.agents.tool import (
     other_tool,
     path_in,
     remember,
+    said,
     tokens_in,
 )
 from agentwatch.session.blocks import Block
@@ -50,8 +51,6 @@ from agentwatch.session.events import (
     Rewound,
     RunInfo,
     RunStarted,
-    Text,
-    TextEnded,
     ToolKind,
     TurnEnded,
     TurnStarted,
@@ -133,24 +132,20 @@ def _calls(fields: Fields) -> Iterator[tuple[str, str, Fields]]:
         yield text(call, "id") or "", text(function, "name") or "tool", mapping(function.get("arguments"))
 
 
-class KimiDecoder:
-    def __init__(self) -> None:
-        self._calls = NamedCalls(tool_named)
+class KimiDecoder(LineDecoder):
+    tool = staticmethod(tool_named)
 
-    def decode(self, fields: Fields) -> list[Event]:
+    def events(self, fields: Fields) -> Iterable[Event]:
         match fields.get("role"):
             case "meta":
-                return [*self._remark(fields)]
+                return self._remark(fields)
             case "assistant":
-                return [*self._assistant(fields)]
+                return self._assistant(fields)
             case "tool":
                 call_id, output = text(fields, "tool_call_id") or "", joined_text(fields.get("content"))
-                return self._calls.ended(call_id, "", read_output(self._calls.kind(call_id), output))
+                return self._calls.ended(call_id, "tool", read_output(self._calls.kind(call_id), output))
             case found:
                 return [Unknown(f"role {in_words(found)}")]
-
-    def end(self) -> list[Event]:
-        return []
 
     def _remark(self, fields: Fields) -> Iterator[Event]:
         match fields.get("type"):
@@ -168,10 +163,8 @@ class KimiDecoder:
                 yield Unknown(f"type {in_words(kind)}")
 
     def _assistant(self, fields: Fields) -> Iterator[Event]:
-        thought, answer = text(fields, "reasoning_content"), joined_text(fields.get("content"))
-        for channel, words in ((Channel.REASONING, thought), (Channel.ANSWER, answer)):
-            if words:
-                yield from (Text(channel, words), TextEnded(channel))
+        yield from said(Channel.REASONING, text(fields, "reasoning_content"))
+        yield from said(Channel.ANSWER, joined_text(fields.get("content")))
         for call_id, name, arguments in _calls(fields):
             yield self._calls.started(call_id, name, arguments, plan_entries(name, arguments))
 
@@ -201,25 +194,23 @@ _SILENT = (
 """The beginnings of the types that report nothing that is shown."""
 
 
-class KimiWireDecoder:
+class KimiWireDecoder(LineDecoder):
+    tool = staticmethod(tool_named)
+
     def __init__(self) -> None:
-        self._calls = NamedCalls(tool_named)
-        self._subagents = SubagentDecoder(lambda _: KimiWireDecoder())
+        super().__init__()
         self._callers: dict[str, str] = {}
         """The call that has started each subagent."""
         self._asked: dict[str, str] = {}
         """The subject of each open question, by its id."""
 
     def decode(self, fields: Fields) -> list[Event]:
-        name = text(fields, SUBAGENT)
-        if name is not None:
-            return self._subagents.decode({**fields, SUBAGENT: self._callers.get(name, name)})
-        return list(self._record(fields, time_of(fields)))
+        if (name := text(fields, SUBAGENT)) is not None:
+            fields = {**fields, SUBAGENT: self._callers.get(name, name)}
+        return super().decode(fields)
 
-    def end(self) -> list[Event]:
-        return self._subagents.end()
-
-    def _record(self, fields: Fields, at_ms: int | None) -> Iterator[Event]:
+    def events(self, fields: Fields) -> Iterator[Event]:
+        at_ms = time_of(fields)
         match fields.get("type"):
             case "metadata":
                 self._calls.begin_run(None)
@@ -271,8 +262,7 @@ class KimiWireDecoder:
                 part = mapping(event.get("part"))
                 kind = text(part, "type") or ""
                 channel, words = _CHANNELS.get(kind), text(part, kind)
-                if channel is not None and words:
-                    yield from (Text(channel, words, at_ms), TextEnded(channel, at_ms))
+                yield from said(channel, words, at_ms) if channel else ()
             case "tool.call":
                 name, arguments = text(event, "name") or "tool", mapping(event.get("args"))
                 entries, group = plan_entries(name, arguments), text(event, "stepUuid")
@@ -280,7 +270,7 @@ class KimiWireDecoder:
             case "tool.result":
                 result = mapping(event.get("result"))
                 ended, duration_ms = _result(self._calls.kind(call_id), result), number(result, "durationMs")
-                yield from self._calls.ended(call_id, "", ended, at_ms=at_ms, duration_ms=duration_ms)
+                yield from self._calls.ended(call_id, "tool", ended, at_ms=at_ms, duration_ms=duration_ms)
             case kind if not (isinstance(kind, str) and kind in _SILENT_STEPS):
                 yield Unknown(f"event {in_words(kind)}")
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agentwatch.agents.agent import AgentDecoder
 from agentwatch.agents.fields import Fields, Salvaged, cost, in_words, items, mapping, number, text
 from agentwatch.agents.tool import (
     NO_FACTS,
@@ -373,7 +374,7 @@ _PART_OF = {
 _MOST_PROMPTS = 1000
 
 
-class OpencodeDecoder:
+class OpencodeDecoder(AgentDecoder):
     def __init__(self) -> None:
         self._session_id: str | None = None
         self._cwd = ""
@@ -406,9 +407,6 @@ class OpencodeDecoder:
             case "step_start" | "step_finish" | "text" | "reasoning" | "tool_use" | "part":
                 return [*events, *self._part(fields, mapping(fields.get("part")), parent_call)]
         return [*events, Unknown(f"type {in_words(fields.get('type'))}")]
-
-    def end(self) -> list[Event]:
-        return []
 
     def _begin(self, fields: Fields) -> list[Event]:
         session_id = text(fields, "sessionID")

@@ -4,6 +4,7 @@ leaf begins a new branch: the user went back, and left what came after the paren
 from __future__ import annotations
 
 from agentwatch.agents.fields import Fields, in_words, mapping, number, text
+from agentwatch.agents.named_calls import ModelDecoder
 from agentwatch.agents.on_disk import time_of
 from agentwatch.agents.pi.stream import (
     Calls,
@@ -16,6 +17,7 @@ from agentwatch.agents.pi.stream import (
     turn_ended,
     usage,
 )
+from agentwatch.agents.tool import said
 from agentwatch.session.events import (
     Compaction,
     Event,
@@ -26,8 +28,6 @@ from agentwatch.session.events import (
     Rewound,
     RunInfo,
     RunStarted,
-    Text,
-    TextEnded,
     TurnEnded,
     TurnStarted,
     Unknown,
@@ -102,11 +102,10 @@ _SILENT = frozenset(
 """Types of entries that report nothing that is shown. The last four are those of omp."""
 
 
-class PiSessionDecoder:
+class PiSessionDecoder(ModelDecoder):
     def __init__(self) -> None:
         self._calls = Calls()
         self._tree = Tree()
-        self._model: str | None = None
         self._forked_ms: int | None = None
         self._repeats_history = False
         """Whether the newest entry is a copy of one of the session from which this one was forked."""
@@ -124,9 +123,6 @@ class PiSessionDecoder:
         turns = self._tree.add(fields, is_prompt=is_prompt)
         events = [*self._copied(fields), *self._events(kind, fields, message)]
         return [Rewound(turns), *events] if turns else events
-
-    def end(self) -> list[Event]:
-        return []
 
     def _copied(self, fields: Fields) -> list[Event]:
         """Return whether an entry is older than its session: a fork keeps the ids and times of its copies."""
@@ -152,7 +148,7 @@ class PiSessionDecoder:
             case "message":
                 return self._message(fields, message)
             case "model_change":
-                return self._info(model_of(fields, "modelId"))
+                return self.used(model_of(fields, "modelId"))
             case "compaction":
                 return [Compaction(is_over=True, tokens_before=number(fields, "tokensBefore"))]
             case "custom_message":
@@ -200,9 +196,9 @@ class PiSessionDecoder:
     def _assistant(self, fields: Fields, message: Fields) -> list[Event]:
         """Read a message. It is written when it is complete, before its calls run."""
         at_ms = time_of(fields)
-        events = self._info(model_of(message))
+        events = self.used(model_of(message))
         for _, channel, words in texts(message):
-            events += [Text(channel, words, at_ms), TextEnded(channel, at_ms)]
+            events += said(channel, words, at_ms)
         group = text(fields, "id") or text(message, "responseId")
         for call in tool_calls(message):
             call_id, name = text(call, "id") or "", text(call, "name") or "tool"
@@ -216,12 +212,6 @@ class PiSessionDecoder:
             request = _request(fields)
             events += usage(mapping(message.get("usage")), has_context=is_whole, request=request)
         return events if ended is None else [*events, ended]
-
-    def _info(self, model: str | None) -> list[Event]:
-        if model is None or model == self._model:
-            return []
-        self._model = model
-        return [RunInfo(model=model)]
 
 
 def _request(fields: Fields) -> str | None:

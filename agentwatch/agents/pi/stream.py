@@ -12,6 +12,7 @@ from agentwatch.agents.blocks import binary_block, fields_block
 from agentwatch.agents.changes import argument_blocks, line_count
 from agentwatch.agents.delta_frames import SegmentText
 from agentwatch.agents.fields import Fields, cost, in_words, items, mapping, number, text
+from agentwatch.agents.named_calls import ModelDecoder
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
@@ -23,6 +24,7 @@ from agentwatch.agents.tool import (
     named,
     other_tool,
     path_in,
+    said,
     tokens_in,
 )
 from agentwatch.session.blocks import Block, ChangeBlock, ContentBlock, ErrorBlock, OutputBlock, TextBlock
@@ -190,7 +192,7 @@ class MessageText:
         for index, channel, whole in texts:
             is_said = index in blocks if channel is Channel.REASONING else first is None or index < first
             if not is_said:
-                events += [Text(channel, whole), TextEnded(channel)]
+                events += said(channel, whole)
         return events
 
     def _differs(self, index: int, channel: Channel, whole: str) -> bool:
@@ -398,11 +400,10 @@ _CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
 _GOOD = TurnEnded(Outcome.SUCCEEDED)
 
 
-class PiDecoder:
+class PiDecoder(ModelDecoder):
     def __init__(self) -> None:
         self._calls = Calls()
         self._text = MessageText()
-        self._model: str | None = None
         self._is_open = False
         self._last: TurnEnded | None = None
         """How the turn ends by its last message; None if calls follow, or before its first message."""
@@ -495,17 +496,10 @@ class PiDecoder:
                 self._last = turn_ended(message)
                 is_whole = self._last is None or self._last.outcome is _GOOD.outcome
                 counts = usage(mapping(message.get("usage")), has_context=is_whole)
-                return [*self._text.end(texts(message)), *self._info(message), *counts]
+                return [*self._text.end(texts(message)), *self.used(model_of(message)), *counts]
             case "bashExecution":
                 return [own_command(message)]
         return []
-
-    def _info(self, message: Fields) -> list[Event]:
-        model = model_of(message)
-        if model is None or model == self._model:
-            return []
-        self._model = model
-        return [RunInfo(model=model)]
 
     def _run_started(self, fields: Fields) -> RunStarted:
         cwd = text(fields, "cwd")

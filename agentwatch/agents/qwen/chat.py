@@ -13,7 +13,7 @@ from agentwatch.agents.gemini.stream import exit_code_in
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.qwen.agent import CHAT_FORMAT, parts_of
 from agentwatch.agents.qwen.stream import ASKING, tool_named
-from agentwatch.agents.tool import NO_FACTS, Facts, OpenCalls, Phrase, Result, Tool, remember, tokens_in
+from agentwatch.agents.tool import NO_FACTS, Facts, OpenCalls, Phrase, Result, Tool, remember, said, tokens_in
 from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock
 from agentwatch.session.events import (
     Channel,
@@ -28,8 +28,6 @@ from agentwatch.session.events import (
     Rewound,
     RunInfo,
     RunStarted,
-    Text,
-    TextEnded,
     Tokens,
     ToolEnded,
     ToolKind,
@@ -363,8 +361,7 @@ class QwenChatDecoder:
             if words is not None and (parent_call is not None or self._answer.is_new(words)):
                 channel = Channel.REASONING if part.get("thought") is True else Channel.ANSWER
                 has_text = has_text or channel is Channel.ANSWER
-                yield Text(channel, words, at_ms, parent_call=parent_call)
-                yield TextEnded(channel, at_ms, parent_call)
+                yield from said(channel, words, at_ms, parent_call)
             if "functionCall" in part:
                 calls = True
                 yield from self._call(mapping(part["functionCall"]), fields, parent_call)

@@ -3,11 +3,11 @@ stream has an entry only when it is complete: nothing shows a call that runs, or
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from agentwatch.agents.changes import argument_blocks
 from agentwatch.agents.fields import Fields, in_words, items, mapping, number, text
-from agentwatch.agents.named_calls import NO_STATUS, NamedCalls, result_blocks
+from agentwatch.agents.named_calls import NO_STATUS, LineDecoder, result_blocks
 from agentwatch.agents.tool import (
     NEW_FILE,
     NO_FACTS,
@@ -20,6 +20,7 @@ from agentwatch.agents.tool import (
     other_tool,
     path_in,
     remember,
+    said,
     tokens_in,
 )
 from agentwatch.agents.vibe.agent import FORMAT, JOURNAL_FORMAT, RECORD, changes
@@ -35,8 +36,6 @@ from agentwatch.session.events import (
     Prompt,
     RunInfo,
     RunStarted,
-    Text,
-    TextEnded,
     Tokens,
     ToolKind,
     TurnEnded,
@@ -106,19 +105,14 @@ def _output(state: Fields) -> str:
     return text(state, "outputText") or streams or text(made, "content") or ""
 
 
-class VibeDecoder:
+class VibeDecoder(LineDecoder):
     format = FORMAT
+    tool = staticmethod(tool_named)
 
     def __init__(self) -> None:
-        self._calls = NamedCalls(tool_named)
+        super().__init__()
         self._session_id: str | None = None
         self._complete: dict[str, None] = {}
-
-    def decode(self, fields: Fields) -> list[Event]:
-        return list(self.entry(fields))
-
-    def end(self) -> list[Event]:
-        return []
 
     def begin(self, session_id: str | None) -> Iterator[Event]:
         if session_id is not None and session_id != self._session_id:
@@ -126,13 +120,10 @@ class VibeDecoder:
             self._calls.begin_run(None)
             yield RunStarted(self.format, session_id)
 
-    def entry(self, entry: Fields) -> Iterator[Event]:
+    def events(self, entry: Fields) -> Iterable[Event]:
         yield from self.begin(text(entry, "sessionId"))
-        entry_id, state, at_ms = (
-            text(entry, "id") or "",
-            mapping(entry.get("state")),
-            number(entry, "updatedAt"),
-        )
+        entry_id, at_ms = text(entry, "id") or "", number(entry, "updatedAt")
+        state = mapping(entry.get("state"))
         if entry_id and entry_id in self._complete:
             return
         is_generated, is_open = entry.get("generationStatus") == "completed", state.get("status") in _OPEN
@@ -168,8 +159,7 @@ def _text(entry: Fields, at_ms: int | None) -> list[Event]:
         return []
     if role == "user":
         return [Prompt(words)]
-    channel = Channel.REASONING if entry.get("type") == "reasoning" else Channel.ANSWER
-    return [Text(channel, words, at_ms), TextEnded(channel, at_ms)]
+    return said(Channel.REASONING if entry.get("type") == "reasoning" else Channel.ANSWER, words, at_ms)
 
 
 def _question(entry: Fields, at_ms: int | None) -> Permission:
@@ -196,17 +186,17 @@ class JournalDecoder(VibeDecoder):
         self._asked: dict[str, str] = {}
         """The subject of each open question, by its id."""
 
-    def decode(self, fields: Fields) -> list[Event]:
+    def events(self, fields: Fields) -> Iterable[Event]:
         if RECORD not in fields:
             return [Unknown(f"type {in_words(fields.get('type'))}")]
         if fields.get("type") in ("callback_registered", "callback_resolved"):
             return [self._callback(mapping(fields.get("payload")))]
-        return [event for each in changes(fields) for event in self._change(each)]
+        return (event for each in changes(fields) for event in self._change(each))
 
     def _change(self, change: Fields) -> Iterator[Event]:
         match change.get("op"):
             case "append_entry" | "replace_entry":
-                yield from self.entry(mapping(change.get("entry")))
+                yield from super().events(mapping(change.get("entry")))
             case "set_envelope":
                 yield from self._state(mapping(change.get("state")))
             case "set_facts":  # what is beside the journal, which its store puts before it
