@@ -19,7 +19,8 @@ from random import Random
 from measure import AGENTWATCH, MILLISECONDS, command_line, head, megabytes, row, run
 
 from agentwatch.catalog.index import SessionIndex
-from agentwatch.catalog.index_rows import TABLES, Rows
+from agentwatch.catalog.index_rows import Rows
+from agentwatch.catalog.index_schema import TABLES
 from agentwatch.catalog.statistics import Chosen, statistics
 
 _CALLS = 50

@@ -11,7 +11,7 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentwatch.analysis.files import CHANGES, TouchedFile, is_back_to_start, named
+from agentwatch.analysis.files import CHANGES, TouchedFile, is_back_to_start
 from agentwatch.analysis.loops import arguments_of
 from agentwatch.analysis.shell import READERS, WRAPPERS, Part, decides_exit, only_reads, parts_of
 from agentwatch.analysis.verdict_history import call_verdict
@@ -22,6 +22,7 @@ from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
+from agentwatch.text.paths import named
 from agentwatch.text.safe import SafeText, cut, safe_line
 
 _MOST_CHARACTERS = 2000

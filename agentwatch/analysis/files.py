@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import ntpath
-import posixpath
 from bisect import insort
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
 
 from agentwatch.feed.feed import Feed
 from agentwatch.session.blocks import ChangeBlock
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
-from agentwatch.text.paths import is_windows, relative_to, without_private
+from agentwatch.text.paths import named
 
 _MOST_COMPARED_BYTES = 1 << 20
 """The contents in longer lines are not compared: reading two lines of 1 MiB takes 3 ms."""
-_MOST_NAMED = 1 << 12
-"""The paths whose names are kept: agents name the same files again and again."""
 
 
 class FileAction(StrEnum):
@@ -171,31 +166,6 @@ def latest_ms(call: Call) -> int | None:
     agent = call.started_ms if call.ended_ms is None else call.ended_ms
     place = call.ended or call.started
     return agent if agent is not None or place is None else place.seen_ms
-
-
-@lru_cache(_MOST_NAMED)
-def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
-    """Return a path's key, the path as it is shown, and whether it is outside the cwd.
-
-    The key is the same for all spellings of a path. The path rules are those of the agent's system. If cwd
-    and path belong to different systems, or one of them may be relative, the path does not count as outside.
-
-    Example:
-        >>> named("src/../app.py", "/home/me/project")
-        ('/home/me/project/app.py', 'app.py', False)
-        >>> named("/etc/hosts", "/home/me/project")
-        ('/etc/hosts', '/etc/hosts', True)
-    """
-    by_windows = is_windows(path) or is_windows(cwd or "")
-    rules = ntpath if by_windows else posixpath
-    is_whole = path.startswith("~") and (cwd or "").startswith("~")  # both are redacted
-    whole = rules.normpath(path if is_whole else rules.join(cwd or "", path))
-    key = rules.normcase(whole if by_windows else without_private(whole))
-    if not cwd or is_windows(cwd) != is_windows(whole) or (by_windows and path.startswith("/")):
-        return key, path, False
-    folder = rules.normpath(cwd).rstrip(rules.sep)
-    shown = relative_to(whole, folder) if folder else whole.lstrip(rules.sep) or "."
-    return (key, whole, True) if shown is None else (key, shown, False)
 
 
 def is_back_to_start(file: TouchedFile, feed: Feed) -> bool | None:

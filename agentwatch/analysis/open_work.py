@@ -9,13 +9,14 @@ from itertools import takewhile
 from time import perf_counter
 from typing import NamedTuple
 
-from agentwatch.analysis.files import CHANGES, FileAction, file_action_of, named
+from agentwatch.analysis.files import CHANGES, FileAction, file_action_of
 from agentwatch.analysis.verdict_history import CallVerdict
 from agentwatch.session.actions import shown_target
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
 from agentwatch.text.amounts import line_counts, plural
+from agentwatch.text.paths import named
 from agentwatch.text.safe import SafeText, cut, safe_line
 from agentwatch.text.signs import MINUS
 

@@ -10,13 +10,14 @@ from functools import lru_cache
 from time import perf_counter
 from typing import NamedTuple
 
-from agentwatch.analysis.files import CHANGES, FileAction, TouchedFile, file_action_of, named
+from agentwatch.analysis.files import CHANGES, FileAction, TouchedFile, file_action_of
 from agentwatch.analysis.shell import READERS, only_reads, parts_of, segments_of
 from agentwatch.analysis.verdicts import Verdict, verdict
 from agentwatch.feed.feed import Feed, output_tail
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.session import Session
+from agentwatch.text.paths import named
 from agentwatch.text.safe import SafeText, columns
 
 

@@ -22,23 +22,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.opening import saved_source, store_for
-from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
-from agentwatch.analysis.files import named
+from agentwatch.agents.session_entry import OWN, Key
 from agentwatch.base.faults import Fault, reading
 from agentwatch.catalog.find_query import Part, Query, is_text, part_readers
+from agentwatch.catalog.hits import Found, Hit, Searched, searched_row, text_around, with_addresses
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.session_ids import LEAST_CHARACTERS, id_in
 from agentwatch.recording.saved import open_lines
 from agentwatch.recording.store import open_own
 from agentwatch.rules.language.conditions import Condition, Several, Word
-from agentwatch.rules.language.matchers import path_matcher
 from agentwatch.session.transcript import Kind
-from agentwatch.text.paths import last_name
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from agentwatch.feed.feed import Feed
     from agentwatch.session.call import Pieces, Place
     from agentwatch.session.session import Session
@@ -132,11 +127,6 @@ _LEAST_RUN = 3
 """From this length on, a run of plain characters is searched for instead of a word that has others too."""
 _RUN = re.compile(rb"[^\x00- \"'&/<>\\\x7f-\xff]+")
 """Matches characters that no writer of JSON escapes."""
-_SNIPPET = 240
-_BEFORE = 40
-"""The longest part of a snippet before the words."""
-_BLANKS = 500
-"""The length of the text on each side from which a snippet is made: a run of blanks becomes one blank."""
 _UNSAID = (b'"type":"api-request', b'"type":"attachment"', b'"type":"session_meta"')
 """What marks lines that repeat the vendor's instructions in every session: whole requests and their
 attachments in transcripts of Claude Code (since 2.1.330), the first line of Codex's rollouts."""
@@ -196,83 +186,8 @@ _FOR_WEB_PAGES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'"}
 """Characters that some writers of JSON escape."""
 
 
-def _text_around(text: str, at: int) -> str:
-    before = " ".join(text[max(at - _BLANKS, 0) : at].split())
-    blank = " " if before and text[at - 1 : at].isspace() else ""
-    return f"{before[-_BEFORE:]}{blank}{' '.join(text[at : at + _BLANKS].split())}"[:_SNIPPET]
-
-
-class Hit(NamedTuple):
-    """A call or a text that was found. Its texts are foreign: they are made safe where they are shown."""
-
-    key: Key
-    id: str
-    """The id by which `show` opens the session."""
-    session_id: str
-    """The agent's own id of the session."""
-    agent: str
-    kind: str
-    """`prompt`, `answer`, `reasoning` or `result` for a text; for a call the kind of its tool."""
-    text: str
-    """At most 240 characters around the words, without line ends."""
-    at_ms: int | None
-    """By the agent's clock, or else when its line arrived."""
-    call: int | None = None
-    tool: str = ""
-    outcome: str = ""
-    title: str = ""
-    repo: str = ""
-    path: Path = Path()
-    """The file of the session."""
-    changed_ms: int = 0
-    """When the session changed last."""
-    into_ms: int | None = None
-    """The time of a text since the beginning of the session."""
-    entry: int | None = None
-    """The number of the entry of the transcript, if it was read."""
-
-    @property
-    def shown_ms(self) -> int:
-        """When it was, or else when its session changed last."""
-        return self.changed_ms if self.at_ms is None else self.at_ms
-
-    @property
-    def address(self) -> str:
-        """`ID#12` for a call, `ID@+95000ms` for a text."""
-        if self.call is not None:
-            return f"{self.id}#{self.call}"
-        return self.id if self.into_ms is None else f"{self.id}@+{self.into_ms}ms"
-
-
-class Searched(NamedTuple):
-    """A session that is to be searched."""
-
-    key: Key
-    path: Path
-    changed_ms: int
-    title: str = ""
-    reason: str = ""
-    """Why it cannot be searched; empty if it can."""
-    session_id: str = ""
-
-
-ELSEWHERE = "on another machine"
-_ONLY_LISTED = "with metadata only"
 _TOO_LARGE = "larger than is searched"
 _UNKNOWN = "of an unknown agent"
-
-
-def searched_row(row: Row) -> Searched:
-    reason = ELSEWHERE if row.address else "" if row.can_open else _ONLY_LISTED
-    return Searched(row.key, row.path, row.last_ms, row.title, reason, row.id)
-
-
-def searched_entry(found: SessionEntry) -> Searched:
-    changed_ms = max(found.changed_ns // 10**6, found.metadata.changed_ms or 0)
-    reason = _ONLY_LISTED if found.reach is Reach.LISTED else ""
-    return Searched(found.key, found.path, changed_ms, found.metadata.title, reason, found.id)
-
-
 _MOST_MS = 1 << 62
 """The clock of an agent may give any number."""
 
@@ -439,17 +354,11 @@ def snippet(texts: Sequence[str], words: Sequence[str]) -> str:
     for each in texts:
         lowered = each.lower()
         if phrase and (at := lowered.find(phrase)) >= 0:
-            return _text_around(each, at)
+            return text_around(each, at)
         if (held := sum(word in lowered for word in words)) > best:
             best, text = held, each
     lowered = text.lower()
-    return _text_around(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
-
-
-def not_searched_words(not_searched: Mapping[str, int]) -> str:
-    """`3 not searched: 2 deleted, 1 no permission`."""
-    reasons = ", ".join(f"{number:,} {reason}" for reason, number in not_searched.items())
-    return f"{sum(not_searched.values()):,} not searched: {reasons}"
+    return text_around(text, min((at for word in words if (at := lowered.find(word)) >= 0), default=0))
 
 
 def marked_words(words: str) -> list[str]:
@@ -501,15 +410,6 @@ class ContentsSearch:
             self.searched += 1
 
 
-class Found(NamedTuple):
-    hits: list[Hit]
-    """The newest first."""
-    not_searched: Mapping[str, int]
-    """The number of sessions by the reason."""
-    is_more: bool
-    """Whether there may be older hits."""
-
-
 def find(words: str, sessions: Sequence[Searched], most: int = 100, skip: int = 0, path: str = "") -> Found:
     """Return the calls and texts of sessions that `words` select, in the language of rules: the newest `most`
     after the newest `skip`. Sessions that are older than these are not searched. `path` is a glob for the
@@ -522,72 +422,9 @@ def find(words: str, sessions: Sequence[Searched], most: int = 100, skip: int = 
         while waiting and -waiting[0][0] >= one.changed_ms and len(hits) < skip + most:
             hits.append(heappop(waiting)[2])
         if len(hits) == skip + most:
-            return Found(_with_addresses(hits[skip:], sessions), search.not_searched, True)
+            return Found(with_addresses(hits[skip:], sessions), search.not_searched, True)
         for hit in chain.from_iterable(search.hits(one)):
             heappush(waiting, (-hit.shown_ms, next(order), hit))
     room = skip + most - len(hits)
     hits += [hit for _, _, hit in sorted(waiting)[:room]]
-    return Found(_with_addresses(hits[skip:], sessions), search.not_searched, len(waiting) > room)
-
-
-def _with_addresses(hits: list[Hit], sessions: Sequence[Searched]) -> list[Hit]:
-    """Name the file of a session whose id alone does not open it: a short one, one that sessions of several
-    agents have, or that of a session of which we have a recording too."""
-    ids = Counter(one.key[1] for one in sessions)
-    has_others = any(hit.key[0] != OWN for hit in hits)
-    ids.update(id_in(one.path) for one in sessions if has_others and one.key[0] == OWN)
-    return [
-        hit
-        if ids[hit.id] == 1 and len(hit.id) >= LEAST_CHARACTERS and os.sep not in hit.id
-        else hit._replace(id=os.fspath(hit.path))
-        for hit in hits
-    ]
-
-
-_TOUCHED = """
-SELECT stored_path.path, stored_session.path, agent, session_id, cwd, repository, coalesce(title, prompt),
-    changed_ns, number, tool, kind, stored_call.outcome, target, coalesce(started_ms, ended_ms), EXISTS (
-        SELECT 1 FROM stored_session AS child
-        WHERE child.agent = stored_session.agent AND child.parent = stored_session.session_id
-    )
-FROM stored_path JOIN stored_session ON stored_session.id = stored_path.session
-JOIN stored_call USING (session, number)
-WHERE NOT is_duplicate AND NOT is_copy
-"""
-
-
-def touched(
-    connection: sqlite3.Connection, file: str, words: str, sessions: Sequence[Searched], most: int, skip: int
-) -> Found:
-    """Return the calls that touched a file, from an index that is up to date, as `find` does. Only `*`
-    in `file` is a wildcard; without a folder it is a file of this name anywhere. A session is read only for
-    `words`, and if it has subagents, whose calls it counts too."""
-    from agentwatch.catalog.index_rows import path_of, value_of
-
-    name = last_name(file).lower()
-    whole = os.path.abspath(file) if file.startswith(("./", "../")) else file
-    glob = whole.replace("[", "[[]").replace("?", "[?]")
-    matches, values, query = path_matcher(glob), list[str](), _TOUCHED
-    if "*" not in name:
-        query, values = f"{_TOUCHED} AND name = ?", [value_of(name)]
-    by_path = {path_of(each): each for each in sessions}
-    hits: dict[tuple[str, int], Hit] = {}
-    to_read: dict[str, Searched] = {}
-    for row in connection.execute(query, values):
-        file, path, agent, session_id, cwd, repo, title, changed_ns, number, *of_call = row
-        tool, kind, outcome, target, at_ms, has_subagents = of_call
-        one = by_path.get(path)
-        if one is None or not any(map(matches, named(file, cwd)[:2])):
-            continue
-        if has_subagents or words.strip():
-            to_read[path] = one
-            continue
-        text = _text_around(target or file, 0)
-        about = (title or "", repo or "", one.path, changed_ns // 10**6)
-        hits[path, number] = Hit(
-            *(one.key, one.key[1], session_id, agent, kind, text, at_ms, number, tool, outcome, *about)
-        )
-    more = find(words, list(to_read.values()), skip + most, path=glob)
-    found = sorted((*hits.values(), *more.hits), key=lambda hit: -hit.shown_ms)
-    is_more = more.is_more or len(found) > skip + most
-    return Found(_with_addresses(found[skip : skip + most], sessions), more.not_searched, is_more)
+    return Found(with_addresses(hits[skip:], sessions), search.not_searched, len(waiting) > room)

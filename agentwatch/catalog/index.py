@@ -8,21 +8,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.base.files import state_folder
-from agentwatch.catalog.index_rows import (
-    MARK_COPIES,
-    MARK_DUPLICATES,
-    SCHEMA,
-    TABLES,
-    VERSION,
-    Rows,
-    path_of,
-)
-from agentwatch.catalog.reader_processes import read_sessions
+from agentwatch.catalog.index_schema import MARK_COPIES, MARK_DUPLICATES, SCHEMA, TABLES, VERSION, path_of
 from agentwatch.recording.store import create_file, open_regular, private_folder
+
+if TYPE_CHECKING:
+    from agentwatch.catalog.index_rows import Rows
 
 _BUSY_SECONDS = 60.0
 """How long an update waits for the transaction of another one, which takes less than a second."""
@@ -33,13 +27,6 @@ _INSERT_SESSION, *_INSERT_PARTS = [
     for table, columns in TABLES.items()
     for names in [[*columns] if table == _SESSION else ["session", *columns]]
 ]
-
-
-class Stamp(NamedTuple):
-    """What changes when a session changes."""
-
-    size: int
-    changed_ns: int
 
 
 def index_path() -> Path:
@@ -80,12 +67,13 @@ class SessionIndex:
         """Only the index itself writes its tables; others query them."""
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        self._create()
+        if connection.execute("PRAGMA user_version").fetchone() == (0,):
+            self._create()
 
-    def stamps(self) -> dict[str, Stamp]:
-        """By the path of the session."""
+    def stamps(self) -> dict[str, tuple[int, int]]:
+        """What changes when a session changes, its size and its time in ns, by its path."""
         found = self.connection.execute("SELECT path, size, changed_ns FROM stored_session")
-        return {path: Stamp(size, changed_ns) for path, size, changed_ns in found}
+        return {path: (size, changed_ns) for path, size, changed_ns in found}
 
     def replace(self, sessions: Sequence[Rows]) -> None:
         with self._transaction():
@@ -189,12 +177,15 @@ def update(
     sessions = {path_of(found): found for found in every if found.reach is not Reach.LISTED}
     stamps = index.stamps()
     gone = [path for path in stamps if path not in sessions]
-    due = [
-        found for path, found in sessions.items() if stamps.get(path) != Stamp(found.size, found.changed_ns)
-    ]
+    due = [found for path, found in sessions.items() if stamps.get(path) != (found.size, found.changed_ns)]
+    if not due and not gone:
+        return Updated()
+    from agentwatch.catalog.reader_processes import read_sessions  # imports all that decodes: 30 ms
+
     index.remove(gone)
     total, done, unreadable = sum(found.size for found in due), 0, 0
-    read, calls, written_at = list[Rows](), 0, time.monotonic()
+    read: list[Rows] = []
+    calls, written_at = 0, time.monotonic()
     with closing(read_sessions(due)) as returned:
         for found, rows in returned:
             read.append(rows)
@@ -207,6 +198,5 @@ def update(
                 index.replace(read)
                 read, calls, written_at = [], 0, time.monotonic()
     index.replace(read)
-    if due or gone:
-        index.mark_duplicates()
+    index.mark_duplicates()
     return Updated(len(due), done, len(gone), unreadable)

@@ -19,7 +19,7 @@ from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
     from agentwatch.agents.session_entry import SessionEntry
-    from agentwatch.catalog.contents import Found, Hit
+    from agentwatch.catalog.hits import Found, Hit
 
 MOST = 100
 _WIDTH = 100
@@ -92,15 +92,17 @@ def find_here(
 ) -> Found:
     """Return what is found in sessions of this machine; with `path`, by the index, which is brought up to
     date. Raise `RuleError` if the words are not a rule."""
-    from agentwatch.catalog.contents import find, searched_entry, touched
+    from agentwatch.catalog.hits import searched_entry, touched
 
     sessions = list(map(searched_entry, every))
     if not path:
+        from agentwatch.catalog.contents import find
+
         return find(words, sessions, most, skip)
-    from agentwatch.cli.stats import with_index
+    from agentwatch.cli.index import with_index
 
     return with_index(
-        "--path", lambda index, _done: touched(index.connection, path, words, sessions, most, skip)
+        "--path", every, lambda index, _done: touched(index.connection, path, words, sessions, most, skip)
     )
 
 
@@ -120,10 +122,13 @@ def hit_json(hit: Hit) -> bytes:
 def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None) -> Iterator[SafeText]:
     """Yield a line for each hit: when, agent, project, title, address, and the text with the searched words
     marked. On a terminal the lines have columns and short ids."""
-    from agentwatch.catalog.contents import marked_words
     from agentwatch.cli.sessions import shortest
 
-    words = marked_words(text)
+    words = list[str]()
+    if text.strip():
+        from agentwatch.catalog.contents import marked_words
+
+        words = marked_words(text)
     lengths = {} if width is None else shortest(set(ids))
     rows = [
         (
@@ -150,7 +155,7 @@ def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None
 def _notes(found: Found, sessions: int, limit: int) -> Iterator[str]:
     """Yield what the output does not show: older hits, and sessions that were not searched."""
     from agentwatch.base.config import HERE
-    from agentwatch.catalog.contents import not_searched_words
+    from agentwatch.catalog.hits import not_searched_words
     from agentwatch.cli.config_file import read_machines
 
     if found.is_more:

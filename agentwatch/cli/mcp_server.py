@@ -27,8 +27,9 @@ from agentwatch import __version__
 from agentwatch.analysis.moments import NOTHING_ASKED, Asked, CallEnd, MomentSpec, Problem, Shift, parse
 from agentwatch.base.clock import now_ms
 from agentwatch.base.faults import Fault
-from agentwatch.catalog.contents import Hit, marked_words, snippet
+from agentwatch.catalog.contents import marked_words, snippet
 from agentwatch.catalog.find_query import Part
+from agentwatch.catalog.hits import Hit
 from agentwatch.cli.address import is_elsewhere, parse_address, source_at
 from agentwatch.cli.find import find_here, hit_json
 from agentwatch.cli.messages import internal_error

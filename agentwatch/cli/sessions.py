@@ -129,7 +129,7 @@ def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
     if given.pop("is_indexed"):
         if as_json or any(value for value in given.values() if value != frozenset()):
             raise click.UsageError("--index excludes other options: it holds all sessions")
-        from agentwatch.cli.stats import update_index
+        from agentwatch.cli.index import update_index
 
         return update_index()
     wanted = Wanted(**{name: given.pop(name) for name in Wanted._fields})

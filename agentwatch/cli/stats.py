@@ -5,20 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import orjson
 
-from agentwatch import __version__
 from agentwatch.analysis.prices import price_list
 from agentwatch.base.extras import EXTRAS, install_command
-from agentwatch.base.faults import CANNOT_CREATE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.base.faults import USAGE, Fault
 from agentwatch.catalog.statistics import (
     LEAST,
     By,
@@ -33,12 +28,12 @@ from agentwatch.catalog.statistics import (
     statistics,
 )
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.messages import ShownProgress, say
+from agentwatch.cli.index import with_index
 from agentwatch.cli.parameters import printed_colour, since
 from agentwatch.cli.sessions import every_session
 from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.rules.language.errors import nearest
-from agentwatch.text.amounts import about_dollars, byte_size, dollars, plural, short_count
+from agentwatch.text.amounts import about_dollars, dollars, plural, short_count
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, styled, wrapped
 from agentwatch.text.safe_json import safe_json
@@ -64,7 +59,6 @@ _FORMULA = ("=", "+", "-", "@")
 """A cell that begins with one of these is a formula in a spreadsheet."""
 UNKNOWN = "-"
 _LEAST_PERCENT = 0.05
-_Result = TypeVar("_Result")
 
 
 @click.command(cls=HelpfulCommand)
@@ -116,7 +110,7 @@ def stats(
             _check("--repo", chosen.repository, names(index.connection, "repository"))
         return statistics(index.connection, chosen)
 
-    found = with_index("stats", use)
+    found = with_index("stats", every_session(), use)
     if as_json or output_format == "json":
         data = orjson.dumps(json_record(found, grouped))
         return print_json([safe_json(data) if os.isatty(1) else data])
@@ -424,66 +418,3 @@ def percent(share: float | None) -> str:
     if 0 < value < _LEAST_PERCENT:
         return "<0.1 %"
     return f"{value:.1f} %" if 0 < value < 9.95 else f"{value:.0f} %"
-
-
-def update_index() -> int:
-    """Bring the index up to date; print its path on stdout, and for a person what was done on stderr."""
-    began = time.monotonic()
-
-    def report(index: SessionIndex, done: Updated) -> str:
-        sessions, calls = index.counts()
-        words = [f"{plural(sessions, 'session')}, {plural(calls, 'call')}"]
-        took = duration_words(1000 * (time.monotonic() - began))
-        words.append(f"{done.read:,} read ({byte_size(done.size)}) in {took}")
-        if done.removed:
-            words.append(f"{done.removed:,} removed")
-        if done.unreadable:
-            words.append(f"{done.unreadable:,} cannot be read")
-        say(" · ".join(words))
-        return os.fspath(index.path)
-
-    return print_lines([safe_line(with_index("--index", report))])
-
-
-def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
-    """Bring the index up to date, and return the result of `use`, which gets the index and what was done. A
-    damaged index is reported and built again once: `use` may be called again if it raises `sqlite3.Error`.
-    `asked` is what the user has typed: `--index`, `stats`."""
-    if find_spec("_sqlite3") is None:
-        raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
-    import sqlite3
-
-    from agentwatch.catalog.index import index_path, remove_index
-
-    path = index_path()
-    try:
-        try:
-            return _used(path, use)
-        except sqlite3.DatabaseError as error:
-            if type(error) is not sqlite3.DatabaseError:  # a subclass is not damage: a full disk, a lock
-                raise
-            _say_damaged(path)
-            remove_index(path)
-            return _used(path, use)
-    except OSError as error:
-        raise cannot_create(path, error) from None
-    except sqlite3.Error as error:
-        raise Fault(f"cannot write {path}: {error} (it can be deleted)", INCOMPLETE_RECORDING) from None
-
-
-def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
-    from agentwatch.catalog.index import SessionIndex, update
-
-    progress = ShownProgress().step("reading sessions")
-    with closing(SessionIndex(path, __version__)) as index:
-        if index.was_damaged:
-            _say_damaged(path)
-        try:
-            done = update(index, every_session(), progress)
-        finally:
-            progress.clear()
-        return use(index, done)
-
-
-def _say_damaged(path: Path) -> None:
-    say(f"{path} was damaged: all sessions are read again")

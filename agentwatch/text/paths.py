@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ntpath
+import posixpath
+from functools import lru_cache
 from pathlib import PurePosixPath, PureWindowsPath
+
+_MOST_NAMED = 1 << 12
+"""The paths whose names are kept: agents name the same files again and again."""
 
 
 def is_windows(path: str) -> bool:
@@ -52,3 +58,28 @@ def _inside(path: str, folder: str) -> str | None:
     if start != folder or (rest and rest[0] not in separators):
         return None
     return rest.lstrip(separators) or "."
+
+
+@lru_cache(_MOST_NAMED)
+def named(path: str, cwd: str | None) -> tuple[str, str, bool]:
+    """Return a path's key, the path as it is shown, and whether it is outside the cwd.
+
+    The key is the same for all spellings of a path. The path rules are those of the agent's system. If cwd
+    and path belong to different systems, or one of them may be relative, the path does not count as outside.
+
+    Example:
+        >>> named("src/../app.py", "/home/me/project")
+        ('/home/me/project/app.py', 'app.py', False)
+        >>> named("/etc/hosts", "/home/me/project")
+        ('/etc/hosts', '/etc/hosts', True)
+    """
+    by_windows = is_windows(path) or is_windows(cwd or "")
+    rules = ntpath if by_windows else posixpath
+    is_whole = path.startswith("~") and (cwd or "").startswith("~")  # both are redacted
+    whole = rules.normpath(path if is_whole else rules.join(cwd or "", path))
+    key = rules.normcase(whole if by_windows else without_private(whole))
+    if not cwd or is_windows(cwd) != is_windows(whole) or (by_windows and path.startswith("/")):
+        return key, path, False
+    folder = rules.normpath(cwd).rstrip(rules.sep)
+    shown = relative_to(whole, folder) if folder else whole.lstrip(rules.sep) or "."
+    return (key, whole, True) if shown is None else (key, shown, False)

@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_back_to_start, named
+from agentwatch.analysis.files import FileAction, TouchedFile, TouchedFiles, is_back_to_start
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.call import Place
 from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
+from agentwatch.text.paths import named
 from tests.builders.lines import CWD, completed, init, result, session, started
 from tests.conftest import case
 

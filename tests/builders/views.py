@@ -17,7 +17,7 @@ from agentwatch.analysis.status import figures
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.index import SessionIndex, update
-from agentwatch.catalog.index_rows import path_of
+from agentwatch.catalog.index_schema import path_of
 from agentwatch.catalog.places import Places
 from agentwatch.catalog.statistics import Chosen, choose, spending
 from agentwatch.output.export import atif

@@ -11,8 +11,9 @@ from tempfile import TemporaryFile
 import pytest
 
 from agentwatch.agents.session_entry import OWN, SessionEntry
-from agentwatch.catalog.contents import Searched, find, pieces
+from agentwatch.catalog.contents import find, pieces
 from agentwatch.catalog.digest.reading import Tail
+from agentwatch.catalog.hits import Searched
 from agentwatch.feed.feed import Feed
 from agentwatch.recording import saved
 from agentwatch.recording.recorder import Recorder

@@ -12,11 +12,10 @@ from enum import StrEnum
 from itertools import accumulate
 from typing import NamedTuple
 
-from agentwatch.analysis.files import named
 from agentwatch.session.call import Call
 from agentwatch.session.events import ToolKind
 from agentwatch.session.session import Session
-from agentwatch.text.paths import is_windows, without_private
+from agentwatch.text.paths import is_windows, named, without_private
 
 # `difflib` comes first: it prefers consecutive matches, which are the easiest to read. It takes quadratic
 # time or more if an item occurs often, so its steps are counted in advance. Beyond the limit, the rest is

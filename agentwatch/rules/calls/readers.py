@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.tool import Phrase
-from agentwatch.analysis.files import named
 from agentwatch.rules.calls.commands import Command, read_command
 from agentwatch.rules.calls.facts import CallFacts
 from agentwatch.rules.calls.fields import CALL_FIELDS, CREATES, NAMES_OF_KINDS
@@ -29,6 +28,7 @@ from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import most_used
 from agentwatch.session.session import calls_by_outcome, own_calls
+from agentwatch.text.paths import named
 
 if TYPE_CHECKING:
     from agentwatch.analysis.episodes import Episodes

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentwatch.agents import Decoder
-from agentwatch.analysis.files import named
 from agentwatch.analysis.unread import Digest
 from agentwatch.feed.feed import DecodedLine, LineJoiner
 from agentwatch.session.events import Outcome, RunStarted, ToolEnded, ToolKind, ToolStarted
 from agentwatch.session.reducers import apply_line
 from agentwatch.session.session import Session
+from agentwatch.text.paths import named
 from tests.builders.lines import physical_lines
 
 Changed = dict[str, tuple[int, int]]

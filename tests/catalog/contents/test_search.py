@@ -12,8 +12,9 @@ from typing import Any
 import orjson
 import pytest
 
-from agentwatch.catalog.contents import ContentsSearch, Hit, find, searched_row
+from agentwatch.catalog.contents import ContentsSearch, find
 from agentwatch.catalog.find_query import Query
+from agentwatch.catalog.hits import Hit, searched_row
 from agentwatch.catalog.row import Row
 from agentwatch.rules.language.errors import RuleError
 from tests.builders.machine.fake import fake_machine

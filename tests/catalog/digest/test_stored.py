@@ -16,7 +16,8 @@ from agentwatch.catalog.digest import reading as stored_digests
 from agentwatch.catalog.digest.digest import Turn
 from agentwatch.catalog.digest.reading import Tail
 from agentwatch.catalog.evidence import facts_of
-from agentwatch.catalog.index_rows import TABLES, rows_of
+from agentwatch.catalog.index_rows import rows_of
+from agentwatch.catalog.index_schema import TABLES
 from agentwatch.catalog.local_session import LocalSession
 from agentwatch.catalog.repository import Repositories
 from agentwatch.catalog.session_status import Ground

@@ -9,7 +9,8 @@ import pytest
 
 from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.catalog.index import SessionIndex, index_path
-from agentwatch.catalog.index_rows import TABLES, VERSION, Rows, path_of
+from agentwatch.catalog.index_rows import Rows
+from agentwatch.catalog.index_schema import TABLES, VERSION, path_of
 from tests.builders.lines import completed, init, line, result, started, user
 from tests.builders.machine.fake import fake_machine
 from tests.catalog.index.machines import Indexed, rows

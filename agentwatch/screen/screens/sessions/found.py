@@ -14,7 +14,8 @@ from textual.screen import ModalScreen
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
-from agentwatch.catalog.contents import ContentsSearch, Hit, marked_words, not_searched_words
+from agentwatch.catalog.contents import ContentsSearch, marked_words
+from agentwatch.catalog.hits import Hit, not_searched_words
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.sessions.list import Opened
 from agentwatch.screen.screens.sessions.watching import Background

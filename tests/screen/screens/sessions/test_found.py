@@ -7,7 +7,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agentwatch.catalog.contents import ContentsSearch, Hit
+from agentwatch.catalog.contents import ContentsSearch
+from agentwatch.catalog.hits import Hit
 from agentwatch.catalog.row import Row
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.found import FoundScreen, FoundView
