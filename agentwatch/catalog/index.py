@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.base.files import state_folder
-from agentwatch.catalog.index_schema import MARK_COPIES, MARK_DUPLICATES, SCHEMA, TABLES, VERSION, path_of
+from agentwatch.catalog.index_schema import (
+    MARK_COPIES,
+    MARK_DUPLICATES,
+    SCHEMA,
+    TABLES,
+    VERSION,
+    changed_ns_of,
+    path_of,
+)
 from agentwatch.recording.store import create_file, open_regular, private_folder
 
 if TYPE_CHECKING:
@@ -177,7 +185,9 @@ def update(
     sessions = {path_of(found): found for found in every if found.reach is not Reach.LISTED}
     stamps = index.stamps()
     gone = [path for path in stamps if path not in sessions]
-    due = [found for path, found in sessions.items() if stamps.get(path) != (found.size, found.changed_ns)]
+    due = [
+        found for path, found in sessions.items() if stamps.get(path) != (found.size, changed_ns_of(found))
+    ]
     if not due and not gone:
         return Updated()
     from agentwatch.catalog.reader_processes import read_sessions  # imports all that decodes: 30 ms

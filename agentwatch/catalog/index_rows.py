@@ -16,7 +16,7 @@ from agentwatch.analysis.shell import READERS, main_program, segments_of
 from agentwatch.analysis.verdict_history import State, call_verdict, final_verdicts
 from agentwatch.analysis.verdicts import Source, Verdict
 from agentwatch.base.faults import Fault, reading
-from agentwatch.catalog.index_schema import Row, path_of, row_of, value_of
+from agentwatch.catalog.index_schema import Row, changed_ns_of, path_of, row_of, value_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
@@ -377,7 +377,7 @@ def _session_row(
         "output_tokens": tokens.output,
         "cost_usd": tokens.cost_usd,
         "size": found.size,
-        "changed_ns": found.changed_ns,
+        "changed_ns": changed_ns_of(found),
         "problem": problem,
     }
     return row_of(values.values())

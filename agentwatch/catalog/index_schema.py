@@ -33,6 +33,11 @@ def value_of(value: Any) -> Any:
     return None if isinstance(value, int) and not -_MOST_NUMBER <= value < _MOST_NUMBER else value
 
 
+def changed_ns_of(found: SessionEntry) -> int:
+    """Return when a session was changed: SQLite holds the nanoseconds until the year 2262."""
+    return min(max(found.changed_ns, -_MOST_NUMBER), _MOST_NUMBER - 1)
+
+
 def path_of(found: SessionEntry | Searched) -> str:
     r"""Bytes of a name that are not UTF-8 become `\udcNN`."""
     return os.fspath(found.path).encode("utf-8", "backslashreplace").decode()

@@ -209,6 +209,12 @@ def test_only_what_has_changed_is_read_again(indexed: Indexed) -> None:
     assert indexed.rows("SELECT count(*) FROM failure WHERE session_path = ?", str(path)) == [(3,)]
     os.utime(path, ns=(DAY_NS, DAY_NS))
     assert indexed.update().read == 1
+    # A file, or a row of a database, may have a time that SQLite cannot hold in nanoseconds.
+    for changed_ns in (1 << 63, -(1 << 63) - 1):
+        found = [
+            each._replace(changed_ns=changed_ns) if each.path == path else each for each in indexed.found()
+        ]
+        assert (indexed.update(found).read, indexed.update(found).read) == (1, 0)
     path.unlink()
     assert indexed.update() == (0, 0, 1, 0)
     assert indexed.rows("SELECT count(*) FROM stored_session WHERE path = ?", str(path)) == [(0,)]
