@@ -355,7 +355,7 @@ class Listing:
 
     @property
     def hidden_count(self) -> int:
-        """Old and archived sessions, not subagents; with a filter, as many as `shows_hidden` would add."""
+        """Old and archived sessions that are not shown, without subagents: as many as `shows_hidden` adds."""
         return self._hidden
 
     @property

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import State
-from agentwatch.catalog.hiding import is_hidden, root
+from agentwatch.catalog.hiding import root
 from agentwatch.catalog.limits import NewestLimits, limits_words
 from agentwatch.catalog.row import Row, changed_rows
 from agentwatch.catalog.session_status import Group
@@ -31,7 +31,7 @@ def ended_ms(row: Row) -> int:
 
 class Counts(NamedTuple):
     """The sessions by group, as header, status line and title show them. Subagents count only if they ask the
-    user. One whose process may or may not run counts only in `hidden`."""
+    user, and one whose process may or may not run not at all."""
 
     needs_you: int = 0
     failed: int = 0
@@ -40,7 +40,6 @@ class Counts(NamedTuple):
     your_turn: int = 0
     ended_today: int = 0
     """As the heading of the day: without one-liners and archived ones."""
-    hidden: int = 0
     machines: int = 0
     """0 without sessions of other machines."""
 
@@ -51,20 +50,18 @@ def counts(rows: Iterable[Row], now_ms: int) -> Counts:
     hosts = {row.host for row in by_key.values()}
     today_ms = midnight(now_ms)
     in_group = dict.fromkeys(Group, 0)
-    ended_today = hidden = 0
+    ended_today = 0
     for row in by_key.values():
         if root(row, by_key) is not row:
             continue
         group = row.group
         in_group[group] += 1
         if group is Group.ENDED:
-            hidden += is_hidden(row, now_ms)
             ended_today += has_ended(row) and ended_ms(row) >= today_ms
     del in_group[Group.ENDED]
     return Counts(
         **{group.name.lower(): count for group, count in in_group.items()},
         ended_today=ended_today,
-        hidden=hidden,
         machines=0 if hosts <= {""} else len(hosts),
     )
 

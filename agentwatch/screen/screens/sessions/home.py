@@ -151,9 +151,10 @@ _LEAST_FOR_NOTES = 16
 
 
 class HeaderFacts(NamedTuple):
-    counts: Counts
-    key: str
-    """Shows the hidden sessions; empty while they are shown."""
+    counts: Counts = Counts()
+    hidden: int = 0
+    key: str = ""
+    """Shows the hidden sessions."""
     is_known: bool = True
     """Whether it is known what runs."""
     limits: Sequence[SafeText] = ()
@@ -171,7 +172,7 @@ class HomeHeader(Static):
     def __init__(self) -> None:
         super().__init__(id="header")
         self._drawn: tuple[object, ...] = ()
-        self._shown = HeaderFacts(Counts(), "")
+        self._shown = HeaderFacts()
 
     def show(self, shown: HeaderFacts) -> None:
         self._shown = shown
@@ -231,10 +232,8 @@ class HomeNotes(Static):
 
 def _fitting(header: HeaderFacts, width: int, working: str) -> tuple[list[Piece], SafeText, SafeText]:
     """Return the counts, the limits and the words about hidden sessions, in the longest form that fits."""
-    counts, key, is_known = header[:3]
-    older = ("", "", "")
-    if counts.hidden and key:
-        older = (f"{counts.hidden:,} older hidden: {key}", f"{counts.hidden:,} hidden: {key}", "")
+    counts, hidden, key, is_known = header[:4]
+    older = (f"{hidden:,} older hidden: {key}", f"{hidden:,} hidden: {key}") if hidden else ("", "")
     whole, signs = _pieces(counts, working, is_known=is_known)
     live, _ = _pieces(counts._replace(ended_today=0, machines=0), working, is_known=is_known)
     nothing = SafeText("")
@@ -244,10 +243,10 @@ def _fitting(header: HeaderFacts, width: int, working: str) -> tuple[list[Piece]
     forms += [(whole, each, older[0]) for each in shown]
     forms += [(left, each, older[1]) for each in last for left in (whole, live)]
     forms += [(signs, each, older[1]) for each in last] + [(signs, nothing, "")]
-    for left, words, hidden in forms:
-        right = columns(words) + len(hidden) + 3 * bool(words and hidden)
+    for left, words, apart in forms:
+        right = columns(words) + len(apart) + 3 * bool(words and apart)
         if _width(left) + (right + 2 if right else 0) <= width - 2:
-            return left, words, SafeText(hidden)
+            return left, words, SafeText(apart)
     return signs[:1], nothing, nothing
 
 
@@ -298,8 +297,7 @@ agentwatch run -- cursor-agent -p …
 cursor-agent -p … | agentwatch"""
 
 
-def words_for_nothing(request: Request, facts: ListFacts, key: str) -> SafeText:
-    hidden = facts.counts.hidden
+def words_for_nothing(request: Request, facts: ListFacts, hidden: int, key: str) -> SafeText:
     wanted = [f"“{safe_line(words)}”" for words in (request.search, request.filter) if words]
     if wanted:
         return SafeText(f"No session matches {' and '.join(wanted)}. esc: all sessions")
@@ -451,9 +449,9 @@ class Home(Vertical):
 
     def _show(self) -> None:
         request, facts = self.request, self._facts
-        words = words_for_nothing(request, facts, self._key)
-        self._show_header()
         self._listing.offer_older(is_offered=facts.is_complete)
+        words = words_for_nothing(request, facts, self._listing.hidden_count, self._key)
+        self._show_header()
         sessions = self.sessions
         sessions.offers_demo = facts.is_complete and not (self._listing.rows or facts.notes)
         sessions.show(self._listing, self._now_ms, words, is_settled=facts.is_settled)
@@ -478,14 +476,15 @@ class Home(Vertical):
 
     def _show_header(self) -> None:
         limits, facts = self.limits.shown(self._now_ms), self._facts
-        key = "" if self.request.shows_hidden else self._key
-        shown = tuple(forms(limits, self._now_ms))
-        self.header.show(HeaderFacts(facts.counts, key, facts.is_known, shown, is_scarce(limits)))
+        shown, hidden = tuple(forms(limits, self._now_ms)), self._listing.hidden_count
+        self.header.show(
+            HeaderFacts(facts.counts, hidden, self._key, facts.is_known, shown, is_scarce(limits))
+        )
 
     @on(Marked)
     def _show_request(self) -> None:
         marked = len(self.sessions.marked)
         words = f"{marked:,} marked · {self._marked_keys}" if marked else ""
         total = len(self._listing.rows)
-        hidden = 0 if self.request.search.split() else self._listing.hidden_count
-        self.bars.show(self.request, total - self._listing.filtered_count, total, hidden, words)
+        matches = total - self._listing.filtered_count
+        self.bars.show(self.request, matches, total, self._listing.hidden_count, words)

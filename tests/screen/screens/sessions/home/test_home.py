@@ -269,6 +269,18 @@ async def test_the_header_counts_the_sessions() -> None:
         assert "hidden" not in screen_rows(app)[0]
         await pilot.press("a")
         assert "4,981 older hidden: a" in screen_rows(app)[0]
+        # Of sessions that are all older, the newest are shown, and the others are counted.
+        await app.begin(pilot, many()[17:137])
+        assert "100 older hidden: a" in screen_rows(app)[0]
+        assert any("OLDER THAN 7 DAYS" in line for line in screen_rows(app))
+        # While a filter is applied, it counts those that match it; a search hides none.
+        app.home.ask(app.home.request._replace(filter="old11"))
+        await pilot.pause()
+        assert "hidden" not in screen_rows(app)[0]
+        await app.begin(pilot, many())
+        app.home.ask(app.home.request._replace(filter="old11"))
+        await pilot.pause()
+        assert "older hidden: a" in screen_rows(app)[0]
         # The verb agrees with the number.
         await app.begin(pilot, [row("ask", State.ASKS)])
         assert screen_rows(app)[0] == " agentwatch │ 1 needs you"
