@@ -496,6 +496,7 @@ def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
 RECENT_MS = 7 * 24 * 3_600_000
 """A session without a line for longer than this runs only if its agent says so."""
 _PRUNE_MS = 60_000
+_READINGS = 2
 _MOST_EXPECTED = 200
 """The most files that are checked as often as those of sessions that run: 2 µs each."""
 
@@ -519,6 +520,9 @@ class Joins:
         """When a session must have changed to belong to a process of each agent, by its folder."""
         self.starting: Mapping[Key, StateReport] = {}
         """The processes without a session, which have a row each."""
+        self._bereft: dict[int, int] = {}
+        """By the processes whose session has vanished: for how many readings of the processes they are taken
+        to end. Gemini deletes the file of a refused turn when it ends."""
         self._pruned_ms = 0
         self._earlier = Earlier()
         self._over: dict[Key, int] = {}
@@ -556,7 +560,10 @@ class Joins:
         return folder is None or (session.found.agent, folder) in self._near
 
     def forget(self, key: Key) -> None:
-        self.is_due = self._sessions.pop(key, None) is not None or self.is_due
+        session = self._sessions.pop(key, None)
+        self.is_due = self.is_due or session is not None
+        if session is not None and session.process is not None:
+            self._bereft[session.process.pid] = _READINGS
         for times in (self._over, self._doubts):
             times.pop(key, None)
         self._subagents.discard(key)
@@ -569,6 +576,8 @@ class Joins:
             pid: (each.began, each.cwd, each.arguments, each.open_paths, each.opened_ms)
             for pid, each in agents.items()
         }
+        bereft, self._bereft = self._bereft, {pid: left - 1 for pid, left in self._bereft.items() if left > 1}
+        self.is_due = self.is_due or len(bereft) > len(self._bereft)
         if identities != self._identities:
             self.is_due, self._identities, self._least = True, identities, least_changes(agents.values())
 
@@ -640,7 +649,11 @@ class Joins:
         self._earlier = Earlier(lives, (processes or {}).keys(), now_ms, self._doubts)
         self._expect(cwds)
         starting = processes_without_session(processes or {}, reported, lives, cwds)
-        self.starting = {key: each for key, each in starting.items() if self._is_used(each.agent)}
+        self.starting = {
+            key: each
+            for key, each in starting.items()
+            if each.pid not in self._bereft and self._is_used(each.agent)
+        }
         agents = self._here
         return lives | {key: (Life.LIVE, agents[each.pid or 0]) for key, each in self.starting.items()}
 

@@ -178,6 +178,22 @@ def test_a_process_ends_of_which_nobody_knew_which_session_it_had(watched: List)
 
 
 @pytest.mark.slow
+def test_a_process_whose_session_vanishes_is_taken_to_end(watched: List) -> None:
+    """Gemini deletes the file of a session in which nothing was done, and ends: it does not start. A process
+    that runs on is one without a session 4 s later."""
+    session = PiSession(watched, "own", now_ms())
+    process = watched.stack.enter_context(watched.pi())
+    session.ask()
+    watched.until(partial(watched.are, {"own": (State.WORKING, process.pid)}))
+    session.path.unlink()
+    until(lambda: session.key not in watched.rows())
+    vanished = watched.seconds
+    assert f"pid-{process.pid}" not in watched.states()
+    watched.until(lambda rows: ("pi", f"pid-{process.pid}") in rows)
+    assert 1 < watched.seconds - vanished < 5
+
+
+@pytest.mark.slow
 def test_a_process_with_another_home_has_no_row(watched: List, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its sessions are not listed here, and those in its folder are not its own."""
     session = PiSession(watched, "own", now_ms())
