@@ -63,6 +63,17 @@ def on_first_use(place: str) -> Callable[..., Any]:
     return _OnFirstUse(place)
 
 
+def opens(place: str, is_own: Callable[[Path, bytes], bool]) -> Opener:
+    """Return what opens the sessions at the paths of a kind.
+
+    Args:
+        place: The module and the name in it of a function that returns the store at a path, or None.
+        is_own: Returns whether a path with this head may be of the kind.
+    """
+    opened = on_first_use(place)
+    return lambda path, head: opened(path) if is_own(path, head) else None
+
+
 class SessionsAt(NamedTuple):
     """A folder in which an agent keeps sessions."""
 

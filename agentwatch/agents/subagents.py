@@ -49,10 +49,16 @@ class JoinedFiles:
 
     poll_seconds = 0.02
 
-    def __init__(self, path: Path, folders: Folders, files: Callable[[Path], Mapping[str, Path]]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        folders: Folders,
+        files: Callable[[Path], Mapping[str, Path]],
+        open_main: Callable[[Path], int] = open_own,
+    ) -> None:
         self._path, self._folders, self._files = path, folders, files
         self._changed_ns = -1
-        self._tails = [(Tail(open_own(path)), b"")]
+        self._tails = [(Tail(open_main(path)), b"")]
         self._opened: set[Path] = set()
         self._merged: Iterator[bytes] = iter(())
 
@@ -79,10 +85,13 @@ class JoinedFiles:
     def _open_new(self) -> None:
         for name, path in self._files(self._path).items():
             if path not in self._opened and len(self._opened) < MOST_SUBAGENTS:
-                self._opened.add(path)
-                with suppress(OSError):
-                    begin = orjson.dumps({SUBAGENT: name})[:-1] + b","
-                    self._tails.append((Tail(open_own(path)), begin))
+                with suppress(OSError):  # it is tried again once the folder changes
+                    self._tails.append(self._opened_at(name, path))
+                    self._opened.add(path)
+
+    def _opened_at(self, name: str, path: Path) -> tuple[Tail, bytes]:
+        """Return the file of a subagent, and what its lines begin with instead of the brace."""
+        return Tail(open_own(path)), orjson.dumps({SUBAGENT: name})[:-1] + b","
 
 
 def _newest_change(folders: list[Path]) -> int:

@@ -146,19 +146,19 @@ def saved_recordings() -> list[Path]:
     return [folder / name for name in sorted(names, reverse=True) if name.endswith(".ndjson")]
 
 
-def open_regular(path: str | Path, *, follow_links: bool = False) -> int:
+def open_regular(path: str | Path, *, follow_links: bool = False, folder_fd: int | None = None) -> int:
     """For paths that the user has not named: opening a FIFO could wait for ever, and a device could be read
     without end. `follow_links` allows a link to a regular file. Raise `OSError` for anything else."""
-    fd = os.open(path, _OPEN | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)))
+    fd = os.open(path, _OPEN | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)), dir_fd=folder_fd)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return fd
 
 
-def open_own(path: Path) -> int:
+def open_own(path: Path, *, folder_fd: int | None = None) -> int:
     """Raise `OSError` if it cannot be opened, is a link or no regular file, or belongs to another user."""
-    fd = open_regular(path)
+    fd = open_regular(path, folder_fd=folder_fd)
     if hasattr(os, "geteuid") and os.fstat(fd).st_uid != os.geteuid():
         os.close(fd)
         raise PermissionError(errno.EPERM, "it belongs to another user", str(path))

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import first_text, folder_in, id_in, json_object, name_in, text_in
 from agentwatch.agents.fields import Fields, text
@@ -25,22 +24,15 @@ from agentwatch.agents.program import (
     Resume,
     SessionsAt,
     dashed,
+    opens,
 )
 from agentwatch.agents.session_entry import NO_METADATA, Metadata, SessionEntry
 from agentwatch.session.events import ToolKind
 
-if TYPE_CHECKING:
-    from agentwatch.sources.stores.lines import Store
-
-
-def _claude_subagents(path: Path, head: bytes) -> Store | None:
-    if path.suffix != ".jsonl" or not head.startswith(b"{"):
-        return None
-    from agentwatch.agents.claude.subagent_files import open_claude_subagents
-
-    return open_claude_subagents(path)
-
-
+_STORE = opens(
+    "agentwatch.agents.claude.subagent_files:open_claude_subagents",
+    lambda path, head: path.suffix == ".jsonl" and head.startswith(b"{"),
+)
 _MODES = {
     "plan": "it plans, and changes nothing",
     "dontAsk": "only what the settings of the agent allow is done",
@@ -179,7 +171,7 @@ PROGRAM = Program(
         interrupt="Claude ends the turn, cancels its running calls, writes a result and exits.",
     ),
     reports=Reports("projects", "sessions", "agentwatch.agents.claude.reported:ClaudeRecords"),
-    stores=(_claude_subagents,),
+    stores=(_STORE,),
     answers=ANSWERS,
     resume=Resume(
         (

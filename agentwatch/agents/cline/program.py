@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
 from agentwatch.agents.fields import mapping
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns
-from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt, opens
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
-
-if TYPE_CHECKING:
-    from agentwatch.sources.stores.lines import Store
 
 # The files: data/sessions/ID/ID.messages.json, described by ID.json; a subagent is agent_….messages.json
 # beside it. The facts of the description are in the database data/db/sessions.db too.
@@ -42,14 +37,10 @@ def _session(spot: Spot) -> list[SessionEntry]:
     return one_file(spot, session_id, metadata=metadata, reach=Reach.STORE)
 
 
-def _open(path: Path, head: bytes) -> Store | None:
-    if not path.name.endswith(MESSAGES) or not head:
-        return None
-    from agentwatch.agents.cline.documents import Documents
-
-    return Documents(path)
-
-
+_STORE = opens(
+    "agentwatch.agents.cline.documents:Documents",
+    lambda path, head: path.name.endswith(MESSAGES) and bool(head),
+)
 PROGRAM = Program(
     name="cline",
     sessions=(SessionsAt("sessions", ("$CLINE_DATA_DIR", "~/.cline/data"), sessions),),
@@ -63,6 +54,6 @@ PROGRAM = Program(
     knowledge=Knowledge(
         COMMANDS | CHANGES, joins_subagents=True, interrupt="Cline exits without a last line."
     ),
-    stores=(_open,),
+    stores=(_STORE,),
     no_resume="cline --id with --json was not tried",
 )

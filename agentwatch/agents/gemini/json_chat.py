@@ -15,21 +15,6 @@ from agentwatch.sources.stores.lines import as_line, parsed
 _MOST_BYTES = 256 << 20
 """The largest document that is read. Chats of real sessions have a few MB."""
 _DIGEST_BYTES = 16
-_SPACES = b" \t\r\n\xef\xbb\xbf"
-
-
-def open_gemini_json(path: Path, head: bytes) -> GeminiJson | None:
-    """None for a path of another kind. A document may be named as a file of lines: its first line is a
-    lone brace, or has the messages, which a line never has."""
-    start = head.lstrip(_SPACES)
-    if path.suffix not in (".json", ".jsonl") or not start.startswith(b"{"):
-        return None
-    if path.suffix == ".jsonl":
-        first = start.partition(b"\n")[0].rstrip()
-        is_lines = first != b"{" and b'"messages"' not in first
-        if is_lines or b'"projectHash"' not in head:
-            return None
-    return GeminiJson(path) if b'"sessionId"' in head and b'"messages"' in head else None
 
 
 class GeminiJson:

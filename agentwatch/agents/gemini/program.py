@@ -21,6 +21,7 @@ from agentwatch.agents.program import (
     Program,
     Resume,
     SessionsAt,
+    opens,
 )
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 from agentwatch.recording.head_tail import first_bytes
@@ -54,12 +55,21 @@ def _with_subagents(path: Path, head: bytes) -> Store | None:
     return open_session(path, folders)
 
 
-def _gemini_json(path: Path, head: bytes) -> Store | None:
-    if path.suffix not in (".json", ".jsonl") or b'"messages"' not in head:
-        return None
-    from agentwatch.agents.gemini.json_chat import open_gemini_json
+_SPACES = b" \t\r\n\xef\xbb\xbf"
 
-    return open_gemini_json(path, head)
+
+def is_document(path: Path, head: bytes) -> bool:
+    """Return whether a chat is one document. It may be named as a file of lines: its first line is a lone
+    brace then, or has the messages, which a line never has."""
+    start = head.lstrip(_SPACES)
+    if path.suffix not in (".json", ".jsonl") or not start.startswith(b"{"):
+        return False
+    if path.suffix == ".jsonl":
+        first = start.partition(b"\n")[0].rstrip()
+        is_lines = first != b"{" and b'"messages"' not in first
+        if is_lines or b'"projectHash"' not in head:
+            return False
+    return b'"sessionId"' in head and b'"messages"' in head
 
 
 _FIRST = ("Now ", "Now, ", "Next, ", "First, ", "Then, ")
@@ -224,7 +234,7 @@ PROGRAM = Program(
         never_asks=frozenset({"-y", "--yolo", "--approval-mode=yolo", "yolo"}),
     ),
     hooks=HOOKS,
-    stores=(_gemini_json, _with_subagents),
+    stores=(opens("agentwatch.agents.gemini.json_chat:GeminiJson", is_document), _with_subagents),
     resume=Resume(
         ("gemini", "--output-format", "stream-json", "{mode}", "--resume", "{id}", "--prompt={text}"),
         "gemini --resume",

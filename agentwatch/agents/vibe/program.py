@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
 from agentwatch.agents.fields import mapping
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt, opens
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
-
-if TYPE_CHECKING:
-    from agentwatch.sources.stores.lines import Store
 
 # The files: logs/session/unified/UUID/journal/NUMBER.jsonl, described by UUID/meta.json. The number is that
 # of the first line. At a checkpoint a new journal begins, and the one before the last is deleted.
@@ -48,14 +44,10 @@ def _session(spot: Spot) -> list[SessionEntry]:
     return [SessionEntry("vibe", session_id, path, size, changed_ns, 0, Reach.STORE, None, metadata)]
 
 
-def _open(path: Path, head: bytes) -> Store | None:
-    if head or not (path / "CURRENT").is_file() or not (path / _JOURNAL).is_dir():
-        return None
-    from agentwatch.agents.vibe.journal import Journal
-
-    return Journal(path)
-
-
+_STORE = opens(
+    "agentwatch.agents.vibe.journal:Journal",
+    lambda path, head: not head and (path / "CURRENT").is_file() and (path / _JOURNAL).is_dir(),
+)
 PROGRAM = Program(
     name="vibe",
     sessions=(SessionsAt("logs/session/unified", ("$VIBE_HOME", "~/.vibe"), sessions),),
@@ -71,6 +63,6 @@ PROGRAM = Program(
         never_asks=frozenset({"--auto-approve", "--yolo"}),
         interrupt="Vibe exits with code 3, and its stream has no line for the call that ran.",
     ),
-    stores=(_open,),
+    stores=(_STORE,),
     no_resume="what it may do is said by a profile, which none of its lines names",
 )

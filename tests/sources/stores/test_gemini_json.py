@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.gemini.json_chat import GeminiJson, open_gemini_json
+from agentwatch.agents.gemini.json_chat import GeminiJson
 from agentwatch.agents.opening import store_for
 from agentwatch.output.summary import summary
 from agentwatch.session.session import Session
@@ -151,10 +151,13 @@ def test_a_store_is_chosen_by_the_name_and_the_content(path: Path, tmp_path: Pat
         with case(text):
             lines.write_text(text)
             assert (store_for(lines) is not None) is is_document
-    path.write_text('{"sessionId": "s"}')
-    assert store_for(path) is None
-    assert open_gemini_json(path, b'[{"sessionId": 1, "messages": []}]') is None
-    assert open_gemini_json(path, b'\xef\xbb\xbf {"sessionId": 1, "messages": []}') is not None
+    for text, is_document in (
+        ('{"sessionId": "s"}', False),
+        ('[{"sessionId": 1, "messages": []}]', False),
+        ('\ufeff {"sessionId": 1, "messages": []}', True),
+    ):
+        path.write_text(text)
+        assert (store_for(path) is not None) is is_document
 
 
 def test_a_sample_is_opened_and_not_refused(
