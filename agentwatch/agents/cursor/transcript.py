@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from zlib import crc32
 
+from agentwatch.agents.agent import AgentDecoder
 from agentwatch.agents.claude.calls import mcp_tool, reason_of
 from agentwatch.agents.cursor.agent import TRANSCRIPT_FORMAT, parts_of, parts_of_type
 from agentwatch.agents.cursor.stream import plan_entries
@@ -193,7 +194,7 @@ _OUTCOMES = {
 }
 
 
-class CursorTranscriptDecoder:
+class CursorTranscriptDecoder(AgentDecoder):
     """Decodes one transcript. No line ends a call: a message after it shows that it has ended in some
     way; the calls of the last message may still run."""
 
@@ -211,10 +212,6 @@ class CursorTranscriptDecoder:
             self._is_first = False
             begun.append(RunStarted(TRANSCRIPT_FORMAT))
         return [*begun, *self._events(fields)]
-
-    def end(self) -> list[Event]:
-        """Return no events: the end of the file says nothing about its last turn."""
-        return []
 
     def _events(self, fields: Fields) -> Iterator[Event]:
         role, kind = fields.get("role"), fields.get("type")

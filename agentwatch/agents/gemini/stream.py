@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agentwatch.agents.agent import AgentDecoder
-from agentwatch.agents.blocks import returned_block
 from agentwatch.agents.changes import argument_blocks, changed_lines, line_count, replacement
 from agentwatch.agents.delta_frames import SegmentText
 from agentwatch.agents.fields import Fields, in_words, integer, items, mapping, number, scalars, text
+from agentwatch.agents.named_calls import NO_STATUS, result_blocks
 from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.tool import (
     NO_FACTS,
@@ -27,7 +27,7 @@ from agentwatch.agents.tool import (
     path_in,
     tokens_in,
 )
-from agentwatch.session.blocks import Block, ErrorBlock
+from agentwatch.session.blocks import Block
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -86,7 +86,7 @@ def ending(status: object, reason: str | None, error_type: str | None = None) ->
     if status in _FAILED or (status is None and words is not None):
         return Result(Outcome.FAILED, words)
     if status is None:
-        return Result(Outcome.RETURNED, "came back without a status")
+        return Result(Outcome.RETURNED, NO_STATUS)
     words = in_words(status)
     return Result(Outcome.RETURNED, f"unknown status {words}", unknown_status=words)
 
@@ -425,7 +425,4 @@ def line_blocks(fields: Fields, _call_id: str = "") -> Iterator[Block]:
         return
     error, output = mapping(fields.get("error")), text(fields, "output")
     reason = text(error, "message") or text(fields, "error")
-    if reason:
-        yield ErrorBlock(reason)
-    if output and output != reason:
-        yield returned_block(tool.kind, output, tool.phrase)
+    yield from result_blocks(tool, output or "", reason)
