@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -169,7 +168,7 @@ class Decoder:
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
         self._batches: LineBatches | None = None
-        self._time_of: Callable[[Fields], int | None] | None = None
+        self._is_timed = False
         self._frames = DeltaFrames()
         self._is_first = True
         self._known_problems = 0
@@ -279,7 +278,7 @@ class Decoder:
             events = self._decoded_by(agent, fields)
         else:
             events = self._decoder.decode(fields)
-            if self._time_of is not None:
+            if self._is_timed:
                 events = self._timed(events, fields)
             kind = type(events[-1]) if events else None
             # Prompts with a role only, as Vibe begins: asking about each would load all agents.
@@ -330,12 +329,13 @@ class Decoder:
         return decoded[-1]
 
     def _timed(self, events: list[Event], fields: Fields) -> list[Event]:
-        at_ms = None if self._time_of is None else self._time_of(fields)
+        time_of = None if self._agent is None else self._agent.time_of
+        at_ms = None if time_of is None else time_of(fields)
         return events if at_ms is None else [LineTime(at_ms), *events]
 
     def _use(self, agent: Agent) -> AgentDecoder:
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
-        self._time_of = agent.time_of
+        self._is_timed = agent.time_of is not None
         self._deltas = self._decoder if isinstance(self._decoder, DeltaDecoder) else None
         self._batches = LineBatches(self._decoder) if isinstance(self._decoder, BatchDecoder) else None
         self.is_detecting = False

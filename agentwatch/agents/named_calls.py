@@ -113,9 +113,9 @@ class LineDecoder(ModelDecoder):
     counts_lines = True
     """Whether an edit that succeeds has changed the lines in its arguments."""
 
-    def __init__(self) -> None:
+    def __init__(self, _subagent: str = "") -> None:
         self._calls = NamedCalls(self.tool, counts_lines=self.counts_lines)
-        self._subagents = SubagentDecoder(lambda _: type(self)())
+        self._subagents = SubagentDecoder(type(self))
 
     def decode(self, fields: Fields) -> list[Event]:
         return self._subagents.decode(fields) if SUBAGENT in fields else list(self.events(fields))

@@ -311,6 +311,8 @@ class OpenCalls(dict[str, _Call]):
     """What is known about each open call, by its call_id, the oldest first. It is a dictionary, so that only
     the start of a call costs a Python function: its end is a `pop`."""
 
+    __slots__ = ()  # otherwise `OpenCalls[str | None]()` keeps that type, which a checkpoint cannot contain
+
     def keep(self, call_id: str, call: _Call, name: str = "") -> None:
         """Add a call, and drop the oldest one of more than 1,024. A call whose id has more than 1,000
         characters is not added."""

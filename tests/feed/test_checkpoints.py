@@ -1,6 +1,7 @@
 """A checkpoint continues where it was taken; a decoder that cannot be serialised costs only time."""
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from tests.builders.lines import final, init, started, thought, user
 from tests.builders.made_agent import MadeSession
 from tests.builders.moment.any_recording import dense, fed_until, line_ends, with_history, written
 from tests.builders.moment.session_facts import different, facts
-from tests.conftest import case
+from tests.conftest import ROOT, case
+
+CAPTURES = ROOT / "tests" / "captures"
 
 
 class Raising:
@@ -64,6 +67,20 @@ def test_only_a_state_that_can_be_serialised_has_checkpoints(
     history, reader = made(tmp_path / "made.ndjson", monkeypatch, ["words"])
     assert history._checkpoints.offset_before(1 << 60) > 1_000
     os.close(reader.fd)
+
+
+def test_every_format_has_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The state of each built-in decoder can be serialised at every line of its captures, so that no moment
+    of a large session is read from the start."""
+    dense(monkeypatch)
+    formats = set()
+    for path in sorted(path for suffix in ("ndjson", "jsonl") for path in CAPTURES.rglob(f"*.{suffix}")):
+        history, reader = opened(path)
+        with case(str(path.relative_to(CAPTURES))):
+            assert history._checkpoints._next < sys.maxsize
+        formats.add(history.feed.session.format)
+        os.close(reader.fd)
+    assert len(formats) > 15
 
 
 def test_a_lost_temporary_file_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -662,10 +662,10 @@ FORMAT = "gemini-chat"
 
 
 class GeminiChatDecoder:
-    def __init__(self) -> None:
+    def __init__(self, _subagent: str = "") -> None:
         self._chat = Chat()
         self._session_id: str | None = None
-        self._subagents = SubagentDecoder(lambda _name: GeminiChatDecoder())
+        self._subagents = SubagentDecoder(GeminiChatDecoder)
 
     def decode(self, fields: Fields) -> list[Event]:
         if SUBAGENT in fields:
