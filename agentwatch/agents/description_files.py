@@ -137,7 +137,7 @@ def own_files(folder: str | Path, uid: int, wanted: Callable[[str], bool]) -> It
 
 def stamp_of(file: str | Path | os.DirEntry[str], uid: int) -> Stamp | None:
     try:
-        found = os.lstat(file) if isinstance(file, str | Path) else file.stat(follow_symlinks=False)
+        found = os.lstat(file) if isinstance(file, (str, Path)) else file.stat(follow_symlinks=False)
     except (OSError, ValueError):
         return None
     if not stat.S_ISREG(found.st_mode) or found.st_uid != uid:

@@ -39,10 +39,7 @@ class Spot(NamedTuple):
     """The sessions that were found in it so far."""
     changed: Collection[str]
     """The names of those files that belong to it, itself included, that are new, changed or deleted."""
-
-    @property
-    def path(self) -> str:
-        return os.path.join(self.folder.path, self.name)
+    path: str
 
     @property
     def stamp(self) -> Stamp | None:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 OWN = "agentwatch"
 """Stands for the agent of a recording of our own, which is known once it is read."""
+LEAST_CHARACTERS = 6
+"""The shortest beginning of a session's id that is taken for an address."""
 Key = tuple[str, str]
 """The agent's short name and the session's id: what distinguishes the sessions of a machine."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 USAGE = 2
@@ -43,17 +42,23 @@ class Signalled(BaseException):
         self.number = number
 
 
-@contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+class reading:  # noqa: N801 - it is used as a function; a generator would take twice its time
     """Turn every error that a file of another program causes while it is read into an OSError that names it.
     One file must not end a list of all sessions, and a damaged one can make any library raise anything:
     `sqlite3` a UnicodeDecodeError for its own message."""
-    try:
-        yield
-    except (OSError, Fault):
-        raise
-    except Exception as error:
-        raise OSError(errno.EIO, f"it is damaged ({type(error).__name__})", os.fspath(path)) from error
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (OSError, Fault)):
+            what = f"it is damaged ({type(error).__name__})"
+            raise OSError(errno.EIO, what, os.fspath(self._path)) from error
 
 
 def cannot_open(path: Path, error: OSError) -> Fault:

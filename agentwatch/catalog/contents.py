@@ -27,13 +27,13 @@ from agentwatch.base.faults import Fault, reading
 from agentwatch.catalog.find_query import Part, Query, is_text, part_readers
 from agentwatch.catalog.hits import Found, Hit, Searched, searched_row, text_around, with_addresses
 from agentwatch.catalog.repository import Repositories
-from agentwatch.catalog.row import Row
 from agentwatch.recording.saved import open_lines
 from agentwatch.recording.store import open_own
 from agentwatch.rules.language.conditions import Condition, Several, Word
 from agentwatch.session.transcript import Kind
 
 if TYPE_CHECKING:
+    from agentwatch.catalog.row import Row
     from agentwatch.feed.feed import Feed
     from agentwatch.session.call import Pieces, Place
     from agentwatch.session.session import Session

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
+from agentwatch.agents.session_entry import LEAST_CHARACTERS, OWN, Key, Reach, SessionEntry
 from agentwatch.catalog.index_schema import path_of, value_of
-from agentwatch.catalog.session_ids import LEAST_CHARACTERS, id_in
 from agentwatch.rules.language.matchers import path_matcher
 from agentwatch.text.paths import last_name, named
 
@@ -120,8 +119,11 @@ def with_addresses(hits: list[Hit], sessions: Sequence[Searched]) -> list[Hit]:
     """Name the file of a session whose id alone does not open it: a short one, one that sessions of several
     agents have, or that of a session of which we have a recording too."""
     ids = Counter(one.key[1] for one in sessions)
-    has_others = any(hit.key[0] != OWN for hit in hits)
-    ids.update(id_in(one.path) for one in sessions if has_others and one.key[0] == OWN)
+    own = [one.path for one in sessions if one.key[0] == OWN]
+    if own and any(hit.key[0] != OWN for hit in hits):
+        from agentwatch.catalog.session_ids import id_in
+
+        ids.update(map(id_in, own))
     return [
         hit
         if ids[hit.id] == 1 and len(hit.id) >= LEAST_CHARACTERS and os.sep not in hit.id

@@ -432,8 +432,8 @@ class Tree:
     def _read(self, folder: Folder, owner: str, changed: list[str]) -> set[Key]:
         """Return the sessions that may have changed. A file that cannot be read keeps its last state."""
         previous = folder.founds.get(owner, ())
-        spot = Spot(folder, owner, previous, changed)
-        path = spot.path
+        path = os.path.join(folder.path, owner)
+        spot = Spot(folder, owner, previous, changed, path)
         self.problems.pop(path, None)
         try:
             with reading(path):

@@ -12,14 +12,12 @@ from typing import Generic, NamedTuple, TypeVar
 
 from agentwatch.agents import Decoder
 from agentwatch.agents.registry import known_name, program_named
-from agentwatch.agents.session_entry import OWN, Reach
+from agentwatch.agents.session_entry import LEAST_CHARACTERS, OWN, Reach
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.recording.head_tail import first_lines
 from agentwatch.recording.store import open_regular, saved_recordings
 from agentwatch.session.events import FormatDetected, RunInfo, RunStarted
 
-LEAST_CHARACTERS = 6
-"""The shortest beginning of a session's id that is taken for an address."""
 _MOST_NAMED = 3
 
 

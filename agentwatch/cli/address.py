@@ -98,7 +98,7 @@ def _path_of_file(name: str) -> Path:
         return path
     import shlex
 
-    from agentwatch.catalog.session_ids import LEAST_CHARACTERS
+    from agentwatch.agents.session_entry import LEAST_CHARACTERS
 
     shown, short = shlex.quote(cut(safe_line(name), _SHOWN_COLUMNS)), ""
     if len(name) < LEAST_CHARACTERS:

@@ -27,7 +27,7 @@ _CREATE = (
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
 """O_NONBLOCK: opening a FIFO would wait for a writer. It has no effect on a regular file."""
 _TOO_LARGE = 1 << 62
-_ID = r"[A-Za-z0-9_-]{1,255}"
+_ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
 _SUFFIXES = (".times", ".log", ".stderr", ".crash", ".json", ".index", ".ship", ".alarms", ".acts", ".sent")
 
 
@@ -146,28 +146,30 @@ def saved_recordings() -> list[Path]:
     return [folder / name for name in sorted(names, reverse=True) if name.endswith(".ndjson")]
 
 
-def open_regular(path: str | Path, *, follow_links: bool = False, folder_fd: int | None = None) -> int:
+def open_regular(
+    path: str | Path, *, follow_links: bool = False, is_own: bool = False, folder_fd: int | None = None
+) -> int:
     """For paths that the user has not named: opening a FIFO could wait for ever, and a device could be read
-    without end. `follow_links` allows a link to a regular file. Raise `OSError` for anything else."""
+    without end. `follow_links` allows a link to a regular file, `is_own` only a file of this user. Raise
+    `OSError` for anything else."""
     fd = os.open(path, _OPEN | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)), dir_fd=folder_fd)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
         os.close(fd)
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
-    return fd
-
-
-def open_own(path: Path, *, folder_fd: int | None = None) -> int:
-    """Raise `OSError` if it cannot be opened, is a link or no regular file, or belongs to another user."""
-    fd = open_regular(path, folder_fd=folder_fd)
-    if hasattr(os, "geteuid") and os.fstat(fd).st_uid != os.geteuid():
+    if is_own and hasattr(os, "geteuid") and found.st_uid != os.geteuid():
         os.close(fd)
         raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
     return fd
 
 
+def open_own(path: Path, *, folder_fd: int | None = None) -> int:
+    return open_regular(path, is_own=True, folder_fd=folder_fd)
+
+
 def is_foreign_id(name: str) -> bool:
     """Whether a name in a file of another program has the form of an id, and no meaning in a path."""
-    return re.fullmatch(_ID, name) is not None
+    return _ID.fullmatch(name) is not None
 
 
 def within(root: Path, *names: str) -> Path | None:

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from agentwatch.agents.opening import saved_source
+from agentwatch.agents.session_entry import LEAST_CHARACTERS
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Machines
 from agentwatch.base.faults import USAGE, Fault, cannot_create
@@ -50,8 +51,6 @@ from agentwatch.sources.file import FileSource
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import safe_line
 
-LEAST_CHARACTERS = 6
-"""The least length of the beginning of a session's name that is taken for an address."""
 _CARDS_SECONDS = 10.0
 _STEP_SECONDS = 0.5
 _MOST_NAMED = 3

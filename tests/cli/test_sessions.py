@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from agentwatch.agents.session_entry import Key
+from agentwatch.agents.session_entry import LEAST_CHARACTERS, Key
 from agentwatch.agents.state_report import State
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.session_ids import LEAST_CHARACTERS
 from agentwatch.catalog.session_status import Ground
 from agentwatch.cli.address import parse_address
 from agentwatch.cli.sessions import Wanted, chosen, table

@@ -152,7 +152,7 @@ def test_the_first_line_names_the_thread(folder: Path) -> None:
     for begin, thread in ((written(lines), THREAD), (b"{}\n", THREAD), (b'{"id":"thread-9"}\n', "thread-9")):
         with case(begin[:20]):
             (folder / name).write_bytes(begin)
-            (found,) = day.read(Spot(place, name, (), (name,)))
+            (found,) = day.read(Spot(place, name, (), (name,), os.path.join(place.path, name)))
             assert (found.id, found.reach) == (thread, Reach.PARTS)
     assert id_in_stem(name.removesuffix(".jsonl")) == THREAD
 
