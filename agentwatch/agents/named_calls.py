@@ -113,15 +113,18 @@ class LineDecoder(ModelDecoder):
     counts_lines = True
     """Whether an edit that succeeds has changed the lines in its arguments."""
 
-    def __init__(self, _subagent: str = "") -> None:
+    def __init__(self) -> None:
         self._calls = NamedCalls(self.tool, counts_lines=self.counts_lines)
-        self._subagents = SubagentDecoder(type(self))
+        self._subagents = SubagentDecoder(self._of_subagent)  # a checkpoint cannot contain a lambda
 
     def decode(self, fields: Fields) -> list[Event]:
         return self._subagents.decode(fields) if SUBAGENT in fields else list(self.events(fields))
 
     def end(self) -> list[Event]:
         return self._subagents.end()
+
+    def _of_subagent(self, _name: str) -> AgentDecoder:
+        return type(self)()
 
     @abstractmethod
     def events(self, fields: Fields) -> Iterable[Event]:

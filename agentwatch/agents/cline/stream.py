@@ -214,7 +214,7 @@ _MOST_MESSAGES = 1 << 14
 class ClineSessionDecoder(LineDecoder):
     tool = staticmethod(tool_named)
 
-    def __init__(self, _subagent: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._seen: dict[str, int] = {}
         """The parts of each message that are decoded: a message may be written again with more of them."""

@@ -197,7 +197,7 @@ _SILENT = (
 class KimiWireDecoder(LineDecoder):
     tool = staticmethod(tool_named)
 
-    def __init__(self, _subagent: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
         self._callers: dict[str, str] = {}
         """The call that has started each subagent."""
