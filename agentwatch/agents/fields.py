@@ -25,8 +25,9 @@ _MOST_TIMES = 10
 """A limit may be exceeded, but not by this factor."""
 _MOST_SECONDS = 1 << 38
 """A time after the year 9999 is not one."""
-_TOO_LARGE = 1 << 63
-"""Larger numbers do not occur; one that does has lost precision as a float, and counts as unknown."""
+_TOO_LARGE = 1 << 53
+"""Larger numbers do not occur; one that does has lost precision as a float, and counts as unknown. The
+difference of two smaller ones, as of two times, fits in 64 bits."""
 
 
 def text(fields: Fields, key: str) -> str | None:
@@ -35,7 +36,7 @@ def text(fields: Fields, key: str) -> str | None:
 
 
 def number(fields: Fields, key: str) -> int | None:
-    """Return an integer field; None if it is not one of 64 bits. Digits in a string are read too, because
+    """Return an integer field; None if it is not one of 53 bits. Digits in a string are read too, because
     some fields are written that way (`"startedAtMs":"1790176761179"`), and a float without a fraction."""
     value = fields.get(key)
     if value is None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
-import orjson
-
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.verdict_history import CommandVerdict
 from agentwatch.feed.feed import Feed
@@ -17,7 +15,7 @@ from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, calls_by_outcome
 from agentwatch.session.transcript import Entry, Kind
 from agentwatch.text.safe import cut, safe_line
-from agentwatch.text.safe_json import safe_json
+from agentwatch.text.safe_json import encoded
 
 _CALLS_AT_ONCE = 1000
 _TEXTS_AT_ONCE = 100
@@ -95,7 +93,7 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
     yield b',"calls":['
     for start in range(0, len(session.calls), _CALLS_AT_ONCE):
         calls = session.calls[start : start + _CALLS_AT_ONCE]
-        yield (b"," if start else b"") + _json([call_members(call) for call in calls])[1:-1]
+        yield (b"," if start else b"") + encoded([call_members(call) for call in calls])[1:-1]
     yield b"]"
     yield _members(
         b",",
@@ -122,16 +120,12 @@ def _estimate(session: Session) -> float | None:
 def _texts(run: Run) -> Iterator[bytes]:
     """Yield the assistant's text of a run as the content of a JSON string, without its quotes."""
     for start in range(0, len(run.answer), _TEXTS_AT_ONCE):
-        yield _json("".join(map(str, run.answer[start : start + _TEXTS_AT_ONCE])))[1:-1]
+        yield encoded("".join(map(str, run.answer[start : start + _TEXTS_AT_ONCE])))[1:-1]
 
 
 def _members(lead: bytes, **members: object) -> bytes:
     """Return members of an object as JSON, preceded by `lead`: `{` or a comma."""
-    return lead + _json(members)[1:-1]
-
-
-def _json(value: object) -> bytes:
-    return safe_json(orjson.dumps(value))
+    return lead + encoded(members)[1:-1]
 
 
 def call_members(call: Call) -> dict[str, object]:

@@ -224,3 +224,17 @@ def test_numbers_are_possible_ones() -> None:
     for at in (0, -1, 1 << 39, "soon", None, 1.5):
         with case(at):
             assert seconds_ms({"at": at}, "at") is None
+
+
+def test_sums_and_differences_of_large_numbers_are_written(recording: Saver) -> None:
+    """A duration between two times fits in 64 bits; a sum of tokens that does not is a float."""
+    most = (1 << 53) - 1
+    usage = {"inputTokens": most, "outputTokens": 1 << 53, "cacheReadTokens": 0, "cacheWriteTokens": 0}
+    for times in ((-most, most), (-(1 << 62), 1 << 62)):
+        lines = started("read", at_ms=times[0], path="a"), completed("read", result={}, at_ms=times[1])
+        written = json.loads(b"".join(summary(feed_of(recording(init(), *lines)).session)))
+        assert written["calls"][0]["duration_ms"] in (2 * most, None)
+    runs = [init() + result(usage=usage) for _ in range(2100)]
+    written = json.loads(b"".join(summary(feed_of(recording(*runs)).session)))
+    assert written["tokens"]["input"] == float(2100 * most)
+    assert written["tokens"]["output"] is None

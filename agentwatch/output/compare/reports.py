@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-
 from agentwatch.analysis.verdict_history import CommandVerdict
 from agentwatch.output.compare.alignment import Match
 from agentwatch.output.compare.comparison import (
@@ -31,7 +29,7 @@ from agentwatch.session.call import Call
 from agentwatch.text.amounts import dollars, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, exact_text, safe_line, styled, wrapped
-from agentwatch.text.safe_json import safe_json
+from agentwatch.text.safe_json import encoded
 
 
 class Table(NamedTuple):
@@ -246,15 +244,6 @@ def _side_members(side: Side) -> dict[str, Any]:
     }
 
 
-def encoded(value: object) -> bytes:
-    """Return a value as JSON that cannot control a terminal; half a surrogate pair becomes `?`."""
-    try:
-        data = orjson.dumps(value)
-    except orjson.JSONEncodeError:  # half a surrogate pair
-        data = orjson.dumps(_valid(value))
-    return safe_json(data)
-
-
 def _row_members(comparison: Comparison, index: int, row: Row) -> dict[str, Any]:
     a, b = comparison.calls(row)
     return {
@@ -271,15 +260,6 @@ def _call(side: Side, call: Call | None) -> dict[str, Any] | None:
         return None
     verdict = side.verdicts.get(call.number)
     return {**call_members(call), "verdict": verdict and verdict.words}
-
-
-def _valid(value: Any) -> Any:
-    """Return a value in which each text can be encoded."""
-    if isinstance(value, dict):
-        return {key: _valid(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_valid(each) for each in value]
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 # Figures. What is unknown is `-`.

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-
 from agentwatch.rules.check.judge import MOST_VIOLATIONS, Checked, Judgement, State, blind, partly_judged
 from agentwatch.rules.check.kinds import Forbid, Limit, Require, Rule, Severity
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, cut, safe_line, safe_text, styled
-from agentwatch.text.safe_json import safe_json
+from agentwatch.text.safe_json import encoded
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -143,7 +141,7 @@ def json_line(checked: Sequence[Checked], exit_code: int) -> bytes:
             {"name": safe_text(each.rule.name), "reason": each.words} for each in blind(checked)
         ],
     }
-    return safe_json(orjson.dumps(members))
+    return encoded(members)
 
 
 def _rule(checked: Checked, judgement: Judgement) -> dict[str, object]:
@@ -328,4 +326,4 @@ def trial_json(trial: Trial) -> bytes:
             for each in trial.fired
         ],
     }
-    return safe_json(orjson.dumps(members))
+    return encoded(members)
