@@ -264,7 +264,7 @@ class Decoder:
         return LineRole.OTHER if agent is None else agent.role(value)
 
     def searchable_text_differs(self, data: bytes) -> bool:
-        """Such a line must be decoded to be searched. `data` is the line or a piece of it."""
+        """Return whether a line must be decoded to be searched. `data` is the line or a piece of it."""
         reworded = None if self._agent is None else self._agent.reworded
         return reworded is not None and reworded in data
 

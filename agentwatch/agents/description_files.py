@@ -105,7 +105,7 @@ def name_in(value: object) -> str | None:
 
 
 def folder_in(value: object) -> str | None:
-    """None for anything but an absolute path; one of Windows counts, as the files may come from there."""
+    """Return None unless it is an absolute path, also one of Windows: the files may come from there."""
     if not isinstance(value, str) or not 0 < len(value) <= _MOST_PATH or "\0" in value:
         return None
     return value if value[0] in "/\\" or value[1:2] == ":" else None

@@ -27,7 +27,7 @@ class SessionFacts:
         """The first working directory, without a trailing separator: paths are shown relative to it."""
 
     def new(self, fields: Fields, model: str | None = None) -> RunInfo | None:
-        """None without facts that differ. A resumed session may begin with the lines of an earlier one."""
+        """Return None without new facts. A resumed session may begin with lines of an earlier one."""
         get = fields.get  # called for each line; very few differ from the line before
         session_id, cwd, version = get("sessionId"), get("cwd"), get("version")
         mode, branch = get("permissionMode"), get("gitBranch")
@@ -65,7 +65,7 @@ _MOST_CHARACTERS = 40
 
 
 def iso_ms(value: object) -> int | None:
-    """None for a value that is not a time. A time without a zone is in UTC.
+    """Return None for a value that is not a time. A time without a zone is in UTC.
 
     Example:
         >>> iso_ms("2026-11-21T22:50:55.616Z")
@@ -96,7 +96,7 @@ def _ms(value: str) -> int | None:
 # with two children are not such branches: the results of parallel calls, progress lines, attachments.
 
 _MOST_LINES = 1 << 14
-"""In each of two generations, 3 MB in all. Over more lines, only a rewind to a prompt is found."""
+"""The most lines in each of two generations, 3 MB. Over more, only a rewind to a prompt is found."""
 _MOST_ID = 100
 _LINE_ID_LENGTH = 36
 """The length of a UUID. An id of another form may be the same in several lines."""

@@ -11,7 +11,7 @@ from agentwatch.agents.fields import Fields
 
 _ARGUMENTS = ("args", "arguments", "input", "rawInput", "parameters")
 _RESULT = ("result", "response", "output", "rawOutput", "aggregated_output", "content", "value", "error")
-"""In the order in which they are asked: a result is nearer to what the agent received than its content."""
+"""The members with a result, the nearest to what the agent received first."""
 _MOST_VALUES = 100_000
 """Objects and arrays that are visited at once. The largest real line of a call has fewer than 1,000."""
 _MOST_SEARCHES = 10

@@ -185,7 +185,7 @@ class Mode(NamedTuple):
     """A permission mode in which a session can be continued."""
 
     name: str
-    """As the lines of the agent name it."""
+    """The name of the mode in the agent's lines."""
     words: str
     """What a run in it does, where nobody can be asked."""
     options: tuple[str, ...] = ()

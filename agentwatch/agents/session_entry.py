@@ -39,7 +39,7 @@ class Metadata(NamedTuple):
     """The time of the last activity, if the metadata has it; otherwise the file's own time counts."""
     is_archived: bool = False
     exit_code: int | None = None
-    """Of the process that wrote it, if agentwatch started it and it has ended."""
+    """The exit code of the process that wrote it, if agentwatch started it and it has ended."""
     problem: str = ""
     """Why its lines cannot be read, which may contain foreign text."""
 
@@ -56,7 +56,7 @@ class SessionEntry(NamedTuple):
     path: Path
     """The address of the session: the file, or the path of a session in a store."""
     size: int
-    """In bytes; 0 for a row of a database."""
+    """The size in bytes; 0 for a row of a database."""
     changed_ns: int
     """The modification time of the file, in nanoseconds since the epoch."""
     inode: int = 0

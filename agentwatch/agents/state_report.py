@@ -22,7 +22,7 @@ class State(StrEnum):
     YOUR_TURN = "your turn"
     """The last turn has ended, and the process still runs."""
     SHELL = "shell"
-    """As `YOUR_TURN`, and a command of the agent still runs in the background."""
+    """The same as `YOUR_TURN`, and a command of the agent still runs in the background."""
     TURN_FAILED = "turn failed"
     """The last turn ended in an error or was interrupted, and the process still runs."""
     SUCCEEDED = "succeeded"
@@ -54,7 +54,7 @@ class StateReport(NamedTuple):
     began: str = ""
     """The start of the process as the agent has recorded it; empty if it does not."""
     state: State | None = None
-    """None if the agent says only that the session is open."""
+    """It is None if the agent says only that the session is open."""
     since_ms: int | None = None
     about: str = ""
     name: str = ""

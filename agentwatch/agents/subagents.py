@@ -35,7 +35,7 @@ Folders = Callable[[Path], list[Path]]
 
 
 def open_session(path: Path, folders: Folders) -> JoinedFiles | None:
-    """None for a session without subagents. Raise `OSError` if its file cannot be opened."""
+    """Return None for a session without subagents. Raise `OSError` if its file cannot be opened."""
 
     def files(path: Path) -> dict[str, Path]:
         found = (each for folder in folders(path) for each in sorted(folder.glob("*.jsonl")))
@@ -139,7 +139,7 @@ def own_fields(fields: Fields) -> Fields:
 
 
 def of_subagent(event: Event, parent_call: str) -> list[Event]:
-    """Nothing if the event is about the subagent's own run. `parent_call` has started it, or is its id."""
+    """Leave out what is about the subagent's own run. `parent_call` has started it, or is its id."""
     if isinstance(event, Prompt | Text | TextEnded | ToolStarted | ToolEnded):
         return [event._replace(parent_call=event.parent_call or parent_call)]
     return [event] if isinstance(event, ToolProgress | Permission | Unknown) else []

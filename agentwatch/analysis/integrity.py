@@ -13,7 +13,7 @@ from agentwatch.text.safe import SafeText
 @dataclass(frozen=True, slots=True)
 class Integrity:
     text_matches_result: bool | None
-    """None if the result or the streamed text is missing, or if the result is an error message."""
+    """It is None if the result or the streamed text is missing, or if the result is an error message."""
     difference_at: int | None
     """The index of the first character at which text and result differ; None if they do not."""
     calls: int

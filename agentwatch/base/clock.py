@@ -16,12 +16,12 @@ ahead_ns = 0
 
 
 def wall_ns() -> int:
-    """It goes backwards when the clock is set back."""
+    """Return the time of day in nanoseconds, which goes backwards when the clock is set back."""
     return time.time_ns() + ahead_ns
 
 
 def epoch_ns() -> int:
-    """When `CLOCK` was 0, as known when this process started."""
+    """Return the time at which `CLOCK` was 0, as known when this process started."""
     return _EPOCH_NS + ahead_ns
 
 

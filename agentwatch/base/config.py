@@ -16,7 +16,7 @@ class EngineSettings(NamedTuple):
     address: str
     """`nats://HOST`."""
     credentials: Path | None = None
-    """None for the credentials in the environment."""
+    """It is None for the credentials in the environment."""
     ca: Path | None = None
     """The certificates of an authority of your own; None for those of the system."""
     publisher: str = ""
@@ -59,7 +59,7 @@ ACTS = ("continue", "queue", "interrupt", "answer")
 
 class Config(NamedTuple):
     keys: Mapping[str, str] = MappingProxyType({})
-    """By the binding's id: `{"pause": "f,space"}`."""
+    """The keys by the id of the binding: `{"pause": "f,space"}`."""
     theme: str | None = None
     thinking: bool = False
     """Whether completed thinking is initially shown; otherwise it is folded."""
@@ -70,7 +70,7 @@ class Config(NamedTuple):
     """Which sessions of the list ring when they begin to need the user, unless chosen otherwise: `all` or
     `none`."""
     columns: tuple[str, ...] = ()
-    """Empty for the columns that fit."""
+    """It is empty for the columns that fit."""
     machines: Machines = Machines()
     on: tuple[OnSetting, ...] = ()
     on_sessions: tuple[SessionRule, ...] = ()

@@ -35,7 +35,7 @@ class Credentials:
     token: str = field(default="", repr=False)
     creds: Path | None = None
     ca: Path | None = None
-    """In PEM; None for those of the system."""
+    """The certificates in PEM; None for those of the system."""
 
     @property
     def has_secret(self) -> bool:
@@ -43,8 +43,8 @@ class Credentials:
 
 
 def credentials(environ: Mapping[str, str], file: Path | None = None, ca: Path | None = None) -> Credentials:
-    """Those in `file`, None for the one that the environment names, or else in the environment. Raise `Fault`
-    if the file cannot be read, others may read it, or it contains something else."""
+    """Return the credentials in `file`, by default the one that the environment names, or in the environment.
+    Raise `Fault` if the file cannot be read, others may read it, or it has something else."""
     named = environ.get(f"{PREFIX}CREDENTIALS", "")
     given_ca = environ.get(f"{PREFIX}CA", "")
     ca = ca or (Path(given_ca) if given_ca else None)

@@ -38,7 +38,7 @@ class Group:
         return list(self.points)
 
     def load(self, name: str) -> object | None:
-        """None if the name is unknown, or if the plugin cannot be imported."""
+        """Return None if the name is unknown, or if the plugin cannot be imported."""
         point = self.points.get(name)
         if point is None:
             return None
@@ -61,7 +61,7 @@ class Group:
         return f"{self._kind} {name}: {reason}"
 
     def problem_of(self, name: str) -> str:
-        """In one line."""
+        """Return the problem in one line."""
         found = (problem for problem in self.problems if problem.startswith(self.words_of(name, "")))
         return next(found, self.words_of(name, "failed"))
 
@@ -103,7 +103,7 @@ def _is_named(group: str) -> bool:
 
 
 def reason_of(error: BaseException) -> str:
-    """In one line. The message of an exception is foreign, and making it may fail too."""
+    """Return the reason in one line. The message of an exception is foreign, and making it may fail too."""
     try:
         words = str(error)[:_MOST_WORDS]
     except Exception:  # noqa: BLE001 - other people's code

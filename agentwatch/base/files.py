@@ -10,19 +10,19 @@ from pathlib import Path, PurePath
 
 
 def state_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """That of saved sessions and of the list, which may not exist yet: AGENTWATCH_HOME, or the user's state
-    folder."""
+    """Return the folder of saved sessions and of the list, which may not exist yet: AGENTWATCH_HOME, or the
+    user's state folder."""
     home = environ.get("AGENTWATCH_HOME")
     return Path(home) if home else _own_folder("XDG_STATE_HOME", "~/.local/state")
 
 
 def config_folder() -> Path:
-    """It may not exist."""
+    """Return the folder of the settings, which may not exist."""
     return _own_folder("XDG_CONFIG_HOME", "~/.config")
 
 
 def config_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """It may not exist: AGENTWATCH_CONFIG, or else the user's own."""
+    """Return the settings file, which may not exist: AGENTWATCH_CONFIG, or else the user's own."""
     named = environ.get("AGENTWATCH_CONFIG")
     return Path(named) if named else config_folder() / "config.toml"
 
@@ -55,6 +55,6 @@ def resource(folder: str) -> Path:
 
 
 def stylesheets() -> list[str | PurePath]:
-    """In the order in which they are read."""
+    """Return the style sheets in the order in which they are read."""
     names = ("app", "lines", "calls", "workspace", "overlays", "home", "short")
     return [resource("styles") / f"{name}.tcss" for name in names]

@@ -16,7 +16,7 @@ class Field(NamedTuple):
     limit: int = sys.maxsize
     """The most characters of a text, or the first integer that is too large."""
     empty: str | int | bool | None = None
-    """Also for a value that has another type or is out of range."""
+    """The value for one that is missing, has another type or is out of range."""
     least: int = 0
 
     def bounded(self, value: object) -> Any:

@@ -136,7 +136,7 @@ def connect(folder: str) -> _socket.socket:
 
 
 def peer_uid(connection: _socket.socket) -> int | None:
-    """None if the system does not say it."""
+    """Return None if the system does not say it."""
     try:
         if hasattr(_socket, "SO_PEERCRED"):
             size = struct.calcsize("3i")

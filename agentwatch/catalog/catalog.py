@@ -128,7 +128,7 @@ class Machine:
         self._subagents: defaultdict[Key, set[Key]] = defaultdict(set)
         self._recent: set[Key] = set()
         self._unread: dict[Key, None] = {}
-        """In the order in which they were found."""
+        """The sessions that are still to be read, in the order in which they were found."""
         self._behind: set[Key] = set()
         """The sessions that have changed, and whose stores may be read again only later."""
         self._unwanted: dict[Key, None] = {}

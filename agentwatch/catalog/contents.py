@@ -48,7 +48,7 @@ _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 
 class Piece(NamedTuple):
     offset: int
-    """In bytes from the beginning of the session."""
+    """The offset in bytes from the beginning of the session."""
     lines: bytes
     """Whole lines. The last one may have no line end."""
     is_left: bool = False
@@ -131,7 +131,7 @@ _UNSAID = (b'"type":"api-request', b'"type":"attachment"', b'"type":"session_met
 """What marks lines that repeat the vendor's instructions in every session: whole requests and their
 attachments in transcripts of Claude Code (since 2.1.330), the first line of Codex's rollouts."""
 _UNSAID_WITHIN = 1 << 10
-"""In bytes from the beginning of a line. Claude Code writes the type of such a line behind its ids."""
+"""The first bytes of a line, in which its type is. Claude Code writes it behind the ids."""
 
 
 def forms_in(condition: Condition) -> tuple[bytes, ...]:
@@ -209,7 +209,6 @@ class _Times:
         """Do nothing."""
 
     def at(self, number: int) -> int | None:
-        """None if it is unknown."""
         found = self._times[number] if number < len(self._times) else -1
         return found if 0 <= found < _MOST_MS else None
 

@@ -208,7 +208,7 @@ def fields_in(line: bytes) -> Mapping[str, object] | None:
 
 
 def _of_file(path: Path) -> LocalSession:
-    """It is in no folder of an agent, and read as a recording of ours."""
+    """Return the session of a file that is in no folder of an agent, and is read as a recording of ours."""
     try:
         status = os.stat(path)
     except OSError as error:

@@ -52,9 +52,9 @@ _OVER = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 class Weight(StrEnum):
     DECIDED = "decided"
     OUTWEIGHED = "outweighed"
-    """It says something else, and does not count."""
+    """The proof says something else, and does not count."""
     MISSING = "missing"
-    """It was not there, and would have said more."""
+    """The proof was not there, and would have said more."""
 
 
 class Proof(NamedTuple):
@@ -75,9 +75,9 @@ class Facts(NamedTuple):
     process: Process | None
     life: Life
     processes: Sequence[Process] | None = ()
-    """Those of its agent in its folder, or whose folder is unknown; None if they cannot be listed."""
+    """The processes of its agent in its folder, or whose folder is unknown; None if they cannot be listed."""
     has_hooks: bool | None = None
-    """None if the agent's hooks cannot be used."""
+    """It is None if the agent's hooks cannot be used."""
     subagent: Proof | None = None
     """The later line of a subagent that works; None without one."""
     problem: str = ""

@@ -44,7 +44,7 @@ FINDS: Final = Vocabulary.of(FIND_FIELDS, CALLS.alternatives, synonyms=CALLS.syn
 """Words are compared last: the lines of a call are read again for them."""
 _MOST_WORDS = 16
 _MOST_WORD = 100
-"""In characters; of a longer word, only this beginning is searched for."""
+"""The most characters of a word; of a longer one, only this beginning is searched for."""
 
 
 class Query:
@@ -149,13 +149,13 @@ class Part:
 
     @property
     def at_ms(self) -> int | None:
-        """By the agent's clock, or else when its line arrived."""
+        """Return the time of the agent's clock, or else that at which its line arrived."""
         at_ms = self.entry.started_ms if self.call is None else self.call.started_ms
         return self._seen_ms if at_ms is None else at_ms
 
     @cached_property
     def texts(self) -> list[str]:
-        """For a call, its tool and target, its arguments and its result."""
+        """Return what is searched: of a call, its tool and target, its arguments and its result."""
         call = self.call
         if call is None:
             result = self.entry.result

@@ -18,13 +18,13 @@ SHOWN_DAYS = 7
 
 
 def is_hidden(row: Row, now_ms: int) -> bool:
-    """It does not run, and is archived or older than a week."""
+    """Return whether a session does not run, and is archived or older than a week."""
     from_ms = hidden_from_ms(row)
     return from_ms is not None and now_ms > from_ms
 
 
 def hidden_from_ms(row: Row) -> int | None:
-    """None for a session that runs, and for one without any time, which is not known to be old."""
+    """Return None for a session that runs, and for one without any time, which is not known to be old."""
     if row.status.state in LIVE:
         return None
     if row.is_archived:
@@ -64,7 +64,7 @@ _ARCHIVED = Choices("archived.json", 2_000, bool)
 
 
 class Archive:
-    """Nothing is written to the files of agents."""
+    """Keeps what the user has archived. Nothing is written to the files of agents."""
 
     def __init__(self) -> None:
         self.keys: AbstractSet[Key] = frozenset()

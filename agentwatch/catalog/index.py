@@ -79,7 +79,7 @@ class SessionIndex:
             self._create()
 
     def stamps(self) -> dict[str, tuple[int, int]]:
-        """What changes when a session changes, its size and its time in ns, by its path."""
+        """Return the size and the time of change of each session, in bytes and ns, by its path."""
         found = self.connection.execute("SELECT path, size, changed_ns FROM stored_session")
         return {path: (size, changed_ns) for path, size, changed_ns in found}
 
@@ -174,7 +174,7 @@ class Updated(NamedTuple):
     """Their bytes."""
     removed: int = 0
     unreadable: int = 0
-    """Those of `read` that could not be read."""
+    """The number of those in `read` that could not be read."""
 
 
 def update(

@@ -143,7 +143,7 @@ def call_row(call: Call, verdict: Verdict | None) -> Row:
 
 
 def verdicts_of(feed: Feed) -> dict[int, Verdict]:
-    """By the numbers of the calls. Outputs are read again: 14 % of the time that the session took."""
+    """Return the verdicts by call number. Reading the outputs again takes 14 % of the time of the session."""
     found = ((call.number, call_verdict(feed, call)) for call in feed.session.calls)
     return {number: verdict for number, verdict in found if verdict is not None}
 
@@ -256,7 +256,7 @@ class Activity:
         return sum(turn.active_ms for turn in self._turns if not turn.is_copy) or None
 
     def _reported_ms(self) -> int | None:
-        """None unless each turn has a duration."""
+        """Return None unless each turn has a duration."""
         durations = [run.duration_of_turns_ms for run in self._session.runs]
         reported = [duration for duration in durations if duration is not None]
         return sum(reported) if reported and len(reported) == len(durations) else None
@@ -267,7 +267,7 @@ _STEP_SECONDS = 0.2
 
 
 class Rows(NamedTuple):
-    """In the order of the columns of the schema."""
+    """The rows of a session, with values in the order of the columns of the schema."""
 
     session: Row
     calls: list[Row]

@@ -79,7 +79,7 @@ _DEAD: SessionJoin = (Life.DEAD, None)
 _UNKNOWN: SessionJoin = (Life.UNKNOWN, None)
 _EVER = -(1 << 62)
 _BEFORE_ALL = 1 << 60
-"""By this, the times of sessions that no running process has written are earlier than all others."""
+"""Subtracted from the times of sessions that no running process has written, to make them the earliest."""
 _MOST_MATCHED = 16
 """More processes in one folder are not matched with their sessions."""
 _TOLERANCE_MS = 100
@@ -155,9 +155,9 @@ class _Joins:
         """The agents with a process that may have written in any folder."""
         self._reported = reported
         self._taken = {each.pid for each in reported.values() if each.life is Life.LIVE and each.agent != OWN}
-        """Those whose session is known. A recording leaves its agent to the agent's own session."""
+        """The processes whose session is known. A recording leaves its agent to the agent's own session."""
         self._movable: dict[int, tuple[Key, int]] = {}
-        """By processes whose arguments name a session, which the user may have left; with its last write."""
+        """The session that a process names, which the user may have left, with its last write; by process."""
         self._served: list[tuple[int, str, Key, bool]] = []
         """The sessions of daemons: when each was loaded or written, its folder, its key, whether it has a
         file."""
@@ -170,7 +170,7 @@ class _Joins:
                 self._by_argument[process.agent, named] = process
 
     def by_evidence(self, found: SessionEntry, cwds: Mapping[Key, str]) -> bool:
-        """By what is said about it, by an open file or by arguments; return whether it is joined."""
+        """Join it by a report about it, by an open file or by arguments; return whether it is joined."""
         key = found.key
         reported = self._reported.get(key)
         if reported is not None and (life := self._claimed(reported)) is not None:
@@ -352,7 +352,7 @@ class _Joins:
         self.found.update(dict.fromkeys(keys[-1:], (Life.LIVE, process._replace(is_guess=True))))
 
     def _claimed(self, reported: StateReport) -> Life | None:
-        """None without a claim, or for another process: without /proc, starts are compared only here."""
+        """Return None without a claim, or for another process. Without /proc only this compares starts."""
         process = self._processes.get(reported.pid or 0)
         if reported.life is Life.LIVE and process is not None and not process.began and reported.began:
             began_ms = started_ms(reported.began)
@@ -405,7 +405,7 @@ class _Joins:
 
 
 def least_changes(processes: Iterable[Process]) -> dict[str, int]:
-    """Since when a session of each agent must have changed that its folder may join to a process."""
+    """Return the earliest change of a session of each agent with which its folder joins a process."""
     least: dict[str, int] = {}
     for each in processes:
         since = _EVER if _continues(each) else (each.began_ms or 0) - _TOLERANCE_MS
@@ -469,8 +469,8 @@ def _cwd(found: SessionEntry, cwds: Mapping[Key, str]) -> str | None:
 
 
 def changed_ms_of(found: SessionEntry, reported: StateReport | None, span: Span | None = None) -> int:
-    """When it was last written or loaded, or when a hook in it has reported. A copy of an earlier session has
-    only one line of its own, the first."""
+    """Return when a session was last written or loaded, or a hook in it has reported. A copy of an earlier
+    session has only one line of its own, the first."""
     changed = found.metadata.changed_ms
     times_ms = (0, 0) if reported is None else (reported.since_ms or 0, reported.began_ms or 0)
     changed = found.changed_ns // 10**6 if changed is None else changed
@@ -480,9 +480,9 @@ def changed_ms_of(found: SessionEntry, reported: StateReport | None, span: Span 
 
 
 def _since(process: Process, is_exact: bool, has_daemon: bool) -> int | None:
-    """Since when a session of a process must have changed; None if none without other evidence may belong to
-    it. `is_exact`: its agent says of each session whether it is open. `has_daemon`: another process of the
-    agent serves several sessions."""
+    """Return the time since which a session of a process must have changed; None if none without other
+    evidence may belong to it. `is_exact`: its agent says of each session whether it is open. `has_daemon`:
+    another process of the agent serves several sessions."""
     since = (process.began_ms or 0) - _TOLERANCE_MS
     if is_exact and (process.is_shared or process.cwd is None or has_daemon):
         return None
@@ -538,7 +538,7 @@ class Joins:
 
     @property
     def processes(self) -> Mapping[int, Process] | None:
-        """By their id; None if they are not known."""
+        """Return the processes by their id; None if they are not known."""
         return self._here if self._processes.is_known else None
 
     def add(self, key: Key, session: LocalSession, now_ms: int) -> None:
@@ -686,7 +686,7 @@ class Joins:
         self.expected = set(nlargest(_MOST_EXPECTED, near, key=lambda key: self._sessions[key].seen_ms))
 
     def _is_used(self, agent: str) -> bool:
-        """It keeps sessions in this home, or will."""
+        """Return whether an agent keeps sessions in this home, or will."""
         folders = (folder for name, folder in self._folders if name == agent)
         return any(folder.is_dir() or folder.parent.is_dir() for folder in folders)
 

@@ -31,7 +31,7 @@ _MOST_BYTES = 1 << 20
 
 
 def cost_of(row: Row) -> float | None:
-    """None if the agent reports a cost, or nothing was counted."""
+    """Return None if the agent reports a cost, or nothing was counted."""
     if not row.uses or row.cost_usd is not None:
         return None
     _kept()

@@ -23,7 +23,7 @@ _MOST_WINDOWS = 4
 _LENGTHS = {"h": "h", "m": "min", "d": "d"}
 
 Limits = Mapping[str, Sequence[Reported]]
-"""By the short name of the agent."""
+"""The reported limits by the short name of the agent."""
 
 
 class NewestLimits:

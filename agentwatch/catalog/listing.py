@@ -21,7 +21,7 @@ from agentwatch.catalog.status import midnight
 from agentwatch.text.amounts import plural
 
 FoldId = tuple[str, ...]
-"""It distinguishes what can be folded: a session with subagents, the one-liners of a folder, a repository."""
+"""The id of what can be folded: a session with subagents, the one-liners of a folder, a repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class Sort(StrEnum):
     STATE = "state"
     """What needs the user first."""
     AGE = "age"
-    """By the time at which a session began, the newest first."""
+    """The order by the time at which a session began, the newest first."""
     REPOSITORY = "repository"
 
 
@@ -162,7 +162,7 @@ class Request(NamedTuple):
 
 
 def row_search(text: str) -> Matches | None:
-    """None if there are no words."""
+    """Return None if there are no words."""
     words = text.lower().split()
 
     def matches(row: Row) -> bool:
@@ -291,7 +291,7 @@ class Arrangement:
         return sorted(folds, key=lambda fold: self._order.of_fold(fold, folds[fold]), reverse=True)
 
     def _shows(self, fold: FoldId, rows: Sequence[Row]) -> bool:
-        """As the user has left it, or else closed until one of its sessions runs, and open from then on."""
+        """Return what the user has chosen, or else whether one of its sessions runs or has run."""
         if fold not in self._toggled and any(row.status.state in LIVE for row in rows):
             self._toggled[fold] = True
         return self._toggled.get(fold, False)
@@ -341,7 +341,7 @@ class Listing:
 
     @property
     def lines(self) -> Sequence[Line]:
-        """From the top. An update may replace lines in it, or replace it."""
+        """Return the lines from the top. An update may replace lines in it, or replace it."""
         return self._lines
 
     @property

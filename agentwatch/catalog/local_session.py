@@ -37,7 +37,7 @@ _MOST_SUBAGENTS = 10_000
 
 
 class SessionCounts(NamedTuple):
-    """By the names of the row, with subagents; None means unknown."""
+    """The counts under the names of the row, with subagents; None means unknown."""
 
     calls: int | None = None
     failed: int | None = None
@@ -66,7 +66,7 @@ class LocalSession:
     def __init__(self, found: SessionEntry) -> None:
         self.found = found
         self.tail: Tail | None = None
-        """None until the first time, and without lines."""
+        """It is None until the first time, and without lines."""
         self.kept: Digest | None = None
         """What an earlier list has read; nothing follows if the process has ended."""
         self.is_read = False
@@ -87,7 +87,7 @@ class LocalSession:
 
     @property
     def digest(self) -> Digest | None:
-        """None if its lines were not read."""
+        """Return None if its lines were not read."""
         return self.kept if self.tail is None else self.tail.digest
 
     @property
@@ -99,7 +99,7 @@ class LocalSession:
 
     @property
     def problem(self) -> OSError | None:
-        """None if its lines can be read, or were before and are being written."""
+        """Return None if its lines can be read, or were before and are being written."""
         error = None if self.tail is None else self.tail.problem
         is_known = self.digest is not None and self.digest.seen_ms is not None
         return error if error is not None and is_problem(error, is_known=is_known) else None
@@ -205,7 +205,7 @@ class LocalSession:
 
     @property
     def counts(self) -> SessionCounts | None:
-        """None if its own lines were not read whole."""
+        """Return None if its own lines were not read whole."""
         digest = self.digest
         if digest is None or not self.is_counted:
             return None
@@ -294,7 +294,7 @@ class LocalSession:
         return skew_ms if abs(skew_ms) > _MOST_SKEW_MS else 0
 
     def _arrived_ms(self) -> tuple[int, int] | None:
-        """When the first and the last line of a recording arrived; None if unknown."""
+        """Return when the first and the last line of a recording arrived; None if unknown."""
         found = self.found
         if self._arrivals[0] != found.changed_ns and found.path != NO_FILE:
             from agentwatch.recording.head_tail import arrivals_ms
@@ -457,7 +457,7 @@ class Twins:
         return of
 
     def session_of(self, key: Key) -> Key | None:
-        """None for a session that is not a recording."""
+        """Return None for a session that is not a recording."""
         return self._sessions.get(key)
 
     def recordings_of(self, key: Key) -> AbstractSet[Key]:
@@ -494,7 +494,7 @@ class RowTable:
         self, sessions: Mapping[Key, LocalSession], subagents: Mapping[Key, AbstractSet[Key]]
     ) -> None:
         self.rows: Mapping[Key, Row] = {}
-        """It is replaced by a new mapping when a row has changed."""
+        """The rows by key. A changed row replaces the mapping by a new one."""
         self.twins = Twins()
         self.archive = Archive()
         self._sessions = sessions
@@ -518,11 +518,11 @@ class RowTable:
         return running
 
     def held(self, now_ms: int) -> set[Key]:
-        """Those that may be shown to ask now, because they have seemed to for a second."""
+        """Return the sessions that may be shown to ask now, because they have seemed to for a second."""
         return self._steady.due(now_ms)
 
     def moved(self, live: AbstractSet[Key]) -> set[Key]:
-        """Those in whose folder another branch is checked out than their rows show."""
+        """Return the sessions in whose folder another branch is checked out than their rows show."""
         cwds = {key: self._sessions[key].cwd for key in live}
         now = self._checked = {cwd: self._repositories.of(cwd) for cwd in set(cwds.values()) if cwd}
         return {key for key, cwd in cwds.items() if cwd and self._row_repositories.get(key) != now[cwd]}
@@ -589,7 +589,7 @@ class RowTable:
         return max(later, key=lambda each: each.seen_ms, default=None)
 
     def _counts(self, key: Key) -> SessionCounts | None:
-        """None if a subagent was not read whole. Notes in the session when the last of them wrote."""
+        """Return None if a subagent was not read whole. Note in the session when the last of them wrote."""
         session = self._sessions[key]
         if key not in self._subagents or knowledge_of(key[0]).joins_subagents:
             return session.counts

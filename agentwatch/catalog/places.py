@@ -140,7 +140,7 @@ class Candidates:
         self._reported: dict[Key, SessionEntry] = {}
 
     def of(self, key: Key) -> tuple[Candidate, ...]:
-        """None if the session is not known."""
+        """Return no candidates if the session is not known."""
         return self._of.get(key, ())
 
     def replace(
@@ -297,9 +297,9 @@ class Tree:
         self._roots: Roots = {}
         self._known: dict[str, Folder] = {}
         self._queue: deque[Folder] = deque()
-        """In the order in which they are due for a full scan."""
+        """The folders in the order in which they are due for a full scan."""
         self._polled: dict[int, float] = {}
-        """By the identity of a folder of databases: a monotonic time in seconds."""
+        """The monotonic times in seconds at which folders of databases were read, by their identity."""
         self._order = count()
 
     def find_roots(self) -> list[Folder]:
@@ -499,7 +499,7 @@ class Places:
         self._tree = Tree(Layouts(environ, home).roots, self._candidates, uid)
         self.problems: Mapping[str, OSError] = self._tree.problems
         self._passed_at = -math.inf
-        """In seconds of the caller's clock."""
+        """The time of the last pass, in seconds of the caller's clock."""
         self._roots_at = -math.inf
 
     def first(self) -> Iterator[list[SessionEntry]]:

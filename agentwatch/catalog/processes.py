@@ -49,7 +49,7 @@ class Command(NamedTuple):
 
     @property
     def has_one_prompt(self) -> bool | None:
-        """None if its arguments do not say so."""
+        """Return None if its arguments do not say so."""
         words, look = {word.partition("=")[0] for word in self.rest}, look_of(self.agent)
         if self.is_shared or not look.several_prompts.isdisjoint(words):
             return False
@@ -68,7 +68,7 @@ class Command(NamedTuple):
 
 
 def command_of(arguments: Sequence[str]) -> Command | None:
-    """None for any other program. The first of `arguments` is the program."""
+    """Return None for any other program. The first of `arguments` is the program."""
     if len(arguments) == 1 and " " in arguments[0]:
         arguments = arguments[0].split()  # a program that has set its title: `npm exec @google/gemini-cli`
     if not arguments:
@@ -151,7 +151,7 @@ def look_of(agent: str) -> Look:
 class _Looks(NamedTuple):
     of: dict[str, Look]
     names: dict[str, str]
-    """By the name of its program."""
+    """The short names of agents by the names of their programs."""
     shared_names: frozenset[str]
     packages: tuple[tuple[str, str], ...]
     releases: tuple[tuple[str, str], ...]
@@ -234,7 +234,7 @@ class ProcessTable:
 
 
 def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
-    """Those that `ps` shows; None without any, or after 5 s. `selection` are options: `-U 501`, `-p 1234`."""
+    """Return what `ps` shows; None without any, or after 5 s. `selection` are options, as `-p 1234`."""
     shown = _output(("ps", "-ww", *selection, "-o", "pid=,ppid=,lstart=,command="), _PS_LIMIT_SECONDS)
     if shown is None:
         return None
@@ -243,7 +243,7 @@ def listed_processes(selection: tuple[str, ...]) -> dict[int, Listed] | None:
 
 
 def folders_in(shown: str) -> dict[int, str]:
-    """Those in the output of `lsof -Fn` by the process: lines of `p` and the id, `n` and the path."""
+    """Return the folders in the output of `lsof -Fn`, lines of `p` and the id, `n` and the path."""
     found, pid = {}, 0
     for line in shown.splitlines():
         if line.startswith("p") and line[1:].isdecimal():
@@ -282,7 +282,7 @@ def _is_same(pid: int, before: dict[int, Listed], after: dict[int, Listed]) -> b
 
 
 def _output(command: tuple[str, ...], seconds: float) -> str | None:
-    """None if there is no such program, or it takes too long."""
+    """Return None if there is no such program, or it takes too long."""
     import subprocess  # takes 3 ms, which a prompt would wait for
 
     try:
@@ -343,7 +343,7 @@ class _Agent:
         self.opened_ms: int | None = None
         self.is_calm: bool | None = None
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
-        """In seconds, and the CPU time used by then, in clock ticks."""
+        """Pairs of a time in seconds, and the CPU time used by then, in clock ticks."""
 
     def is_idle(self, now: float, stat: Stat) -> bool | None:
         """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet. The
@@ -383,11 +383,11 @@ class Processes:
         self._wrappers: set[tuple[int, int | None]] = set()
         """The processes that have started another one, and when: they may end a moment after it."""
         self.agents: dict[int, Process] = {}
-        """By their id, without wrappers."""
+        """The processes of agents by their id, without wrappers."""
 
     @property
     def is_known(self) -> bool:
-        """Without /proc it takes a moment until they are."""
+        """Return whether the processes are known. Without /proc it takes a moment until they are."""
         return self._table is None or self._table.is_known
 
     def environment(self, pid: int) -> dict[str, str]:
@@ -551,7 +551,7 @@ def _children(
 
 
 def _folder(cwd: str | None, command: Command) -> str | None:
-    """That of the arguments, or else that of the process."""
+    """Return the folder in the arguments, or else that of the process."""
     named = command.folder
     if named is None:
         return cwd

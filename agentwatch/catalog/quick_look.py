@@ -28,7 +28,7 @@ _OWN = "agentwatch"
 class Look(NamedTuple):
     counts: StatusCounts = UNKNOWN_COUNTS
     limits: str = ""
-    """In words, as the sessions that run report them; empty if unknown."""
+    """The limits in words, as the sessions that run report them; empty if unknown."""
 
 
 def looked(

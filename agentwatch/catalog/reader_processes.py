@@ -69,7 +69,7 @@ class _Reader:
         """What it is reading."""
 
     def give(self, batch: Sequence[SessionEntry]) -> None:
-        """It must be waiting for a batch. If it has ended, `take` says so."""
+        """Give a batch to the process, which must be waiting for one. If it has ended, `take` says so."""
         self.batch = batch
         try:
             self.pipe.send(batch)
@@ -147,7 +147,7 @@ def main() -> None:
 
 
 def _rows(found: SessionEntry, repositories: Repositories) -> Rows | None:
-    """None if it fails: the other process reads it again, and reports the error."""
+    """Return None if it fails: the other process reads it again, and reports the error."""
     try:
         return rows_of(found, repositories)
     except Exception:  # noqa: BLE001 - the edge of a process whose stderr nobody reads

@@ -93,7 +93,7 @@ class OwnRecordings:
 
 
 def _writer(files: SessionFiles, stem: str) -> StateReport | None:
-    """None if the recording has ended."""
+    """Return None if the recording has ended."""
     process = read_process(files.process)
     try:
         fd = open_regular(files.recording)
@@ -130,7 +130,7 @@ def said_of(stem: str, process: SavedProcess) -> StateReport:
 # still runs: one that is killed leaves its last line.
 
 _ALL_LOGS_SECONDS = 5.0
-"""In between, only those that changed last are asked."""
+"""The time between two readings of all logs. In between, only those that changed last are read."""
 _MOST_AGENTS = 32
 _MOST_LOGS = 256
 _MOST_RECENT = 64
@@ -153,8 +153,8 @@ _STATES = {
     "afteragent": State.YOUR_TURN,
     "sessionend": State.YOUR_TURN,
 }
-"""By the event's name in small letters: agents write it differently. At the end of a session its process runs
-for a moment longer, with the hook as a child. Other events change nothing."""
+"""The state after an event, by the event's name in small letters: agents write it differently. At the end of
+a session its process runs for a moment longer, with the hook as a child. Other events change nothing."""
 
 
 class _Log(NamedTuple):
@@ -169,7 +169,7 @@ class HookLogs:
         self._uid = uid
         self._full_due = 0.0
         self._logs: dict[Path, _Log] = {}
-        """Those that changed last come first."""
+        """The logs by path, those that changed last first."""
         self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float) -> bool:

@@ -17,13 +17,13 @@ _SHOWN_DIGITS = 8
 
 
 class Repository(NamedTuple):
-    """Empty texts are unknown."""
+    """The repository of a working directory. Empty texts are unknown."""
 
     name: str = ""
     """The main folder's name; of a folder without a repository, its own."""
     branch: str = ""
     worktree: str = ""
-    """Empty for the main one."""
+    """It is empty for the main one."""
 
 
 class _Place(NamedTuple):
@@ -42,8 +42,8 @@ class Repositories:
         self._places: dict[str, _Place] = {}
 
     def of(self, cwd: str) -> Repository:
-        """With the branch that is checked out now; of a folder that no longer exists, the name. A relative
-        `cwd` is not searched."""
+        """Return the repository with the branch that is checked out now; for a folder that no longer exists,
+        only its name. A relative `cwd` is not searched."""
         place = self._place(cwd)
         return Repository(place.name, self._branch(place.head), place.worktree)
 

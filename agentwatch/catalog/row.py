@@ -27,14 +27,14 @@ class Row(NamedTuple):
 
     key: Key
     agent: str
-    """In a recording of our own, the agent that wrote it, or empty."""
+    """The agent; in a recording of our own, the one that wrote it, or empty."""
     id: str
     """The session's id, which is an address."""
     path: Path
     """The address that opens it, for a session of this machine."""
     status: SessionStatus
     address: str = ""
-    """That of a session of another machine: `nats://team/ci.0f3a…`."""
+    """The address of a session on another machine: `nats://team/ci.0f3a…`."""
     can_open: bool = True
     title: str = ""
     """The user's name of the session, or else the agent's title, or else the last prompt."""
@@ -45,10 +45,10 @@ class Row(NamedTuple):
     last_text: str = ""
     cwd: str = ""
     repo: str = ""
-    """Or else of the folder."""
+    """The name of the repository, or else of the folder."""
     branch: str = ""
     worktree: str = ""
-    """Empty for the main one."""
+    """It is empty for the main one."""
     model: str = ""
     calls: int | None = None
     failed: int | None = None
@@ -60,14 +60,14 @@ class Row(NamedTuple):
     cached_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
-    """As the agent reports it."""
+    """The cost that the agent reports."""
     uses: tuple[tuple[Use, Tokens], ...] | None = None
     """What the cost is estimated by, if the agent reports none; None without a price list."""
     open_calls: int = 0
     context_used: int | None = None
     context_size: int | None = None
     limits: tuple[Reported, ...] = ()
-    """As its lines report them."""
+    """The limits that its lines report."""
     lines_added: int | None = None
     lines_removed: int | None = None
     todo: tuple[int, int] | None = None
@@ -75,20 +75,20 @@ class Row(NamedTuple):
     tests: LastTests | None = None
     began_ms: int | None = None
     seen_ms: int | None = None
-    """By the last line's own timestamp if it has one."""
+    """The time of the last line, by its own timestamp if it has one."""
     duration_ms: int | None = None
-    """None while the session runs, and if it is unknown."""
+    """It is None while the session runs, and if it is unknown."""
     exit_code: int | None = None
     """The exit code of its process, if agentwatch started it and it has ended."""
     size: int = 0
     pid: int | None = None
     tmux: str = ""
     host: str = ""
-    """Empty for this machine."""
+    """It is empty for this machine."""
     publisher: str = ""
-    """Who publishes a session on an engine, unless that is the name of the machine: that name is a claim."""
+    """The name under which a session is published, a claim; empty if it is that of the machine."""
     lost_ms: int | None = None
-    """Since when another machine has not reported the session, although it ran; None while it does."""
+    """The time since which its machine has not reported it, although it ran; None while it does."""
     parent: Key | None = None
     """The session whose subagent this is."""
     subagents: int = 0
@@ -125,8 +125,8 @@ class Row(NamedTuple):
 
 
 def changed_rows(before: Mapping[Key, Row], rows: Mapping[Key, Row]) -> list[Row]:
-    """Those that are new or another object: 0.1 ms for 5,000 rows if they were replaced in place and
-    appended. Otherwise each row is looked up, which takes four times as long."""
+    """Return the rows that are new or another object: 0.1 ms for 5,000 rows if they were replaced in place
+    and appended. Otherwise each row is looked up, which takes four times as long."""
     pairs = [pair for pair in zip(before.values(), rows.values(), strict=False) if pair[0] is not pair[1]]
     if len(rows) >= len(before) and all(old.key == new.key for old, new in pairs):
         return [*(new for _, new in pairs), *islice(rows.values(), len(before), None)]
@@ -141,7 +141,7 @@ class Watched(Protocol):
 
     @property
     def rows(self) -> Rows:
-        """It is replaced by a new mapping when a row has changed."""
+        """Return the rows by key. A changed row replaces the mapping by a new one."""
 
     @property
     def is_found(self) -> bool:
@@ -165,7 +165,7 @@ class Watched(Protocol):
         """Do the work that is due, and return whether more is due at once. It never waits."""
 
     def facts(self, key: Key, /) -> Facts | None:
-        """None if another machine knows it. Any thread may ask."""
+        """Return None if another machine knows it. Any thread may ask."""
 
     def close(self) -> None:
         """Stop to watch. It never raises, and never waits for longer than a few seconds."""

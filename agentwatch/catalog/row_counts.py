@@ -39,7 +39,7 @@ class Counts(NamedTuple):
     quiet: int = 0
     your_turn: int = 0
     ended_today: int = 0
-    """As the heading of the day: without one-liners and archived ones."""
+    """The same count as in the heading of the day: without one-liners and archived ones."""
     machines: int = 0
     """0 without sessions of other machines."""
 

@@ -96,7 +96,6 @@ def row_filter(text: str) -> Matches | None:
 
 
 def row_filter_problem(text: str) -> RuleError | None:
-    """None if nothing is wrong."""
     return typed(text, ROWS).problem
 
 

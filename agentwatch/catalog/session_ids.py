@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 class Named(NamedTuple, Generic[T]):
     agent: str
-    """Empty if the id is a name of our own."""
+    """It is empty if the id is a name of our own."""
     id: str
     what: T
 
@@ -74,8 +74,8 @@ class SessionIds:
         self._known: list[Named[_Place]] | None = None
 
     def path_of(self, name: str) -> Path | None:
-        """None without one. A recording of ours, the newest of several, comes before the agent's own file.
-        Raise `Fault` if several sessions are meant, or the session cannot be opened."""
+        """Return None without one. A recording of ours, the newest of several, comes before the agent's own
+        file. Raise `Fault` if several sessions are meant, or the session cannot be opened."""
         if len(name) < LEAST_CHARACTERS or os.sep in name:
             return None
         found = named(name, self._all())

@@ -85,7 +85,7 @@ _PATIENCE_MS = 600_000
 
 
 def has_child_since(process: Process | None, then_ms: int | None) -> bool | None:
-    """None if it is unknown."""
+    """Return None if it is unknown."""
     if process is None:
         return None
     if not process.children:
@@ -317,7 +317,7 @@ def by_report(
 
 
 def _or_limited(otherwise: SessionStatus, digest: Digest, now_ms: int) -> SessionStatus:
-    """That a session waits for its usage limit, if that is why it has failed or is silent."""
+    """Return that a session waits for its usage limit, if that is why it has failed or is silent."""
     if not digest.limits.waits(now_ms):
         return otherwise
     until_ms = digest.limits.until_ms

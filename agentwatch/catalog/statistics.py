@@ -23,7 +23,7 @@ _MOST_EXACT = 1 << 53
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """None if no value is known."""
+    """Return the sum of the known values; None if no value is known."""
     found = known_sum(values)
     return found if found is None or abs(found) <= _MOST_EXACT else float(found)
 
@@ -84,7 +84,7 @@ class Verdicts(NamedTuple):
 
 class CallFacts(NamedTuple):
     tools: list[Failures]
-    """By the kind of call, or the name of an MCP or other tool; most failed first, none without."""
+    """Failures by the kind of call, or the name of an MCP or other tool; most failed first."""
     commands: list[Failures]
     slowest: list[Durations]
     verdicts: list[Verdicts]
@@ -146,9 +146,9 @@ class Chosen(NamedTuple):
     """An empty field chooses all."""
 
     agents: frozenset[str] = frozenset()
-    """In lower case."""
+    """The agents in lower case."""
     repository: str = ""
-    """In any case."""
+    """The name of the repository, in any case."""
     since_ms: int | None = None
     """Sessions with activity since then count, each as a whole."""
 
@@ -362,7 +362,7 @@ class SessionFacts(NamedTuple):
     agents: dict[str, Sums]
     """The agent with the most sessions is first."""
     repositories: dict[str | None, Sums]
-    """None is for sessions whose folder is unknown."""
+    """The name None is that of sessions whose folder is unknown."""
 
 
 def session_facts(connection: sqlite3.Connection, spent: Iterable[Spent]) -> SessionFacts:

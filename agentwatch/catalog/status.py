@@ -37,7 +37,7 @@ class StatusCounts(NamedTuple):
     ended_today: int | None = 0
     """Sessions that have ended since midnight, local time."""
     unknown: int | None = 0
-    """Those with activity today that may run, and whose state is not known."""
+    """The number of sessions with activity today that may run, and whose state is not known."""
 
     def line(self) -> str:
         """`2 need you · 3 working`; empty if nothing deserves attention, a dash if nothing is known."""
@@ -85,7 +85,7 @@ def known_fields() -> str:
 
 
 def counts_in(kept: dict[str, object]) -> StatusCounts | None:
-    """None if one of the counts is missing, or no count."""
+    """Return None if one of the counts is missing, or no count."""
     values: list[int | None] = []
     for name in StatusCounts._fields:
         value = kept.get(name, "")
@@ -96,7 +96,7 @@ def counts_in(kept: dict[str, object]) -> StatusCounts | None:
 
 
 def midnight(at_ms: int) -> int:
-    """In local time; the time itself if it is beyond the calendar."""
+    """Return the last midnight in local time; the time itself if it is beyond the calendar."""
     try:
         now = time.localtime(at_ms // 1000)
         return int(time.mktime((now.tm_year, now.tm_mon, now.tm_mday, 0, 0, 0, 0, 0, -1))) * 1000
@@ -126,12 +126,12 @@ def write_status(counts: StatusCounts, now_ms: int, limits: str = "") -> None:
 
 
 def read_status(now_ms: int) -> StatusCounts | None:
-    """None if no list is open, or they are not fresh."""
+    """Return None if no list is open, or they are not fresh."""
     return counts_in(_fresh(now_ms))
 
 
 def read_limits(now_ms: int) -> str | None:
-    """In words; None if no list is open, or they are not fresh."""
+    """Return the limits in words; None if no list is open, or they are not fresh."""
     limits = _fresh(now_ms).get(LIMITS)
     return limits[:_MOST_LIMITS] if isinstance(limits, str) else None
 

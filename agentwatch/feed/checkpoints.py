@@ -30,7 +30,7 @@ class EarlierCalls(Calls):
         self.late: list[LateChange] = []
         self._count = 0
         self._unpacked: dict[int, Call] = {}
-        """By number: the calls whose state differs, or may differ, from that in the newest session."""
+        """The calls by number whose state differs, or may differ, from that in the newest session."""
 
     def restore(self, count: int, changed: Iterable[Call], offset: int) -> None:
         """Show the calls of a checkpoint; one that was changed after its end as it was at `offset`."""
@@ -47,7 +47,7 @@ class EarlierCalls(Calls):
         return self._count
 
     def find(self, run: int, session_id: str | None, call_id: str) -> Call | None:
-        """None if the run has no such call yet."""
+        """Return None if the run has no such call yet."""
         for number in self._newest.ids.numbers(run, session_id, call_id):
             call = self._at(number - 1) if number <= self._count else None
             if call is not None and call.call_id == call_id and call.run == run:
@@ -230,8 +230,8 @@ class Checkpoints:
         self._next = _LEAST_BYTES
 
     def take(self, offset: int, session: Session, decoder: Decoder) -> None:
-        """If the last one is far enough back. `session`, always the same, contains `offset` bytes; `decoder`
-        is after the last line before it."""
+        """Take a checkpoint if the last one is far enough back. `session`, always the same, contains `offset`
+        bytes; `decoder` is after the last line before it."""
         if offset < self._next:
             return
         try:

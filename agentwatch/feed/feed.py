@@ -224,7 +224,7 @@ class Reader(Protocol):
 
 
 class Observer(Protocol):
-    """Is called while a feed reads its recording."""
+    """Called while a feed reads its recording."""
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
         """Note a line that was applied, or several lines that were applied at once. `pieces` are the times of
@@ -254,7 +254,7 @@ class Feed:
         """Whether a line without an arrival time gets the agent's time instead."""
         self.session = Session() if checkpoint is None else checkpoint.session
         self.acts_of: SessionActs | None = None
-        """None if what the user did to the session is not known."""
+        """It is None if what the user did to the session is not known."""
         self.offset = 0 if checkpoint is None else checkpoint.offset
         """The bytes of the recording that were applied."""
         self._read_end = 0
@@ -612,7 +612,7 @@ class HeadTailReader:
 
 
 def preview_reader(reader: LineReader, agent: Agent | None = None) -> HeadTailReader:
-    """By the format of the agent."""
+    """Return a reader of the head and the tail that knows the format of the agent."""
     decoder = Decoder(agent)
     return HeadTailReader(
         reader,

@@ -88,7 +88,7 @@ class History:
         self._earlier: Feed | None = None
         self._until = Until(0)
         self._event_ends: list[int] = []
-        """As the last search backwards has found them."""
+        """The ends of events that the last search backwards has found."""
 
     def at(self, offset: int) -> Feed:
         """The live feed at the live moment. It takes up to 10 ms: at most 512 KiB are decoded, unless a line

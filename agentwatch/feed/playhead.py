@@ -34,12 +34,12 @@ class Pace:
     def __init__(self, times: Times, max_idle: float | None = None) -> None:
         self.max_idle = max_idle
         self.at_ms: float | None = None
-        """None at the start, and if the recording has no times."""
+        """It is None at the start, and if the recording has no times."""
         self.cut_ms = 0
         """What was left out of silences when time last passed, in milliseconds."""
         self._times = times
         self._waited_ms = 0.0
-        """In a recording without times, the time since the last line was shown."""
+        """The time since the last line was shown, in a recording without times."""
 
     def go_to(self, offset: int) -> None:
         self._waited_ms = 0.0
@@ -120,7 +120,7 @@ class Playhead:
         is_read: Callable[[], bool] = lambda: True,
     ) -> None:
         self.speed = 1.0 if replay is None else replay.speed
-        """As `Replay.speed`."""
+        """The speed, as in `Replay.speed`."""
         self.is_live = replay is None
         self.is_paused = False
         self.is_reversed = False
@@ -136,7 +136,7 @@ class Playhead:
         self._is_over, self._is_read = is_over, is_read
         self._clock = time.monotonic if replay is None else replay.clock
         self._last_tick: float | None = None
-        """None while time does not pass, so that a pause takes no time of the replay."""
+        """It is None while time does not pass, so that a pause takes no time of the replay."""
         self._offset = 0
         self._cut = 0, 0.0
         """The length of what was left out of silences, and when."""
@@ -157,7 +157,7 @@ class Playhead:
 
     @property
     def now_ms(self) -> int | None:
-        """None if the recorded time that is shown is unknown."""
+        """Return None if the recorded time that is shown is unknown."""
         at_ms = self._times.last_ms if self.is_live else self._pace.at_ms
         return self._times.ms_at(self._offset) if at_ms is None else int(at_ms)
 

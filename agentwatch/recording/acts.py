@@ -45,7 +45,7 @@ _WAIT_MS = 6000
 
 
 class Act(NamedTuple):
-    """When it was read from a file, its texts are foreign."""
+    """An act of the user. The texts of one that was read from a file are foreign."""
 
     at_ms: int
     """When it is appended, which gives its place in the action log."""
@@ -66,7 +66,7 @@ class Act(NamedTuple):
 
 
 def acts_file(agent: str, session_id: str, recording: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """It may not exist. AGENTWATCH_HOME may name the state folder. None if the id cannot be in a name."""
+    """Return the file of acts, which may not exist; None if the id cannot be in a name."""
     if recording is not None:
         return SessionFiles(recording).acts
     is_name = is_foreign_id(session_id) and len(session_id) <= _MOST_TEXT
@@ -79,7 +79,7 @@ def acts_name(agent: str, session_id: str) -> str:
 
 
 def acts_names() -> AbstractSet[str]:
-    """Those that exist: looking for each one takes 9 µs, and most sessions have none."""
+    """Return the names that exist: looking for each takes 9 µs, and most sessions have none."""
     try:
         return frozenset(os.listdir(state_folder() / _FOLDER))
     except OSError:

@@ -30,7 +30,7 @@ class Alarm(NamedTuple):
     """The moment: the number of bytes of the recording before the hit."""
     at_ms: int
     call: int | None
-    """None for a rule about the whole run."""
+    """It is None for a rule about the whole run."""
     ended: int
     """How many calls had ended, which gives the place in the action log."""
     said: int
@@ -72,13 +72,13 @@ class AlarmsFile:
 
 
 def alarms_of(recording: Path | None) -> list[Alarm]:
-    """None if the recording has no name."""
+    """Return no alarms if the recording has no name."""
     return [] if recording is None else read_alarms(SessionFiles(recording).alarms)
 
 
 def read_alarms(path: Path) -> list[Alarm]:
-    """At most 20,000 alarms and 16 MiB; none if there is no regular file of this user. Lines with fields of a
-    wrong type are ignored."""
+    """Return at most 20,000 alarms of at most 16 MiB; none if there is no regular file of this user. Lines
+    with fields of a wrong type are ignored."""
     alarms = (alarm for value in own_objects(path, _MOST_BYTES) if (alarm := _alarm(value)) is not None)
     return [*islice(alarms, MOST_ALARMS)]
 

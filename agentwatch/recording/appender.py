@@ -228,7 +228,7 @@ def enlarge(fd: int) -> None:
 
 class TimesFile:
     def __init__(self, fd: int | None) -> None:
-        """Nothing is written if `fd` is None."""
+        """Append to `fd`; nothing is written if it is None."""
         self.fault: OSError | None = None
         self._fd = fd
         self._is_cut = fd is not None and is_cut(fd)

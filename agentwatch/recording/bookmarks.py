@@ -37,9 +37,9 @@ class Bookmark(NamedTuple):
 
 
 def read_bookmarks(path: Path) -> dict[int, Bookmark]:
-    """By offset; of two entries with one offset, the last counts. Those with fields of a wrong type are
-    ignored. Raise `OSError` if the file is a link, is not a regular file, belongs to another user, or has
-    bookmarks that this version does not know."""
+    """Return the bookmarks by offset; of two entries with one offset, the last counts. Entries with fields of
+    a wrong type are ignored. Raise `OSError` if the file is a link, is not a regular file, belongs to another
+    user, or has bookmarks that this version does not know."""
     try:
         fd = open_own(path)
     except FileNotFoundError:
@@ -134,7 +134,7 @@ class Bookmarks:
         self._is_moment = is_moment
         self._in_file: Mapping[int, Bookmark] = {}
         self._unwritten: dict[int, Bookmark | None] = {}
-        """Those that are not in the file; None for a bookmark that was removed."""
+        """The bookmarks that are not in the file; None for a bookmark that was removed."""
         self._stamp: tuple[int, ...] | None = None
         self._visible: dict[int, Bookmark] = {}
         self._offsets: list[int] = []
@@ -152,8 +152,8 @@ class Bookmarks:
         return self._visible.get(offset)
 
     def refresh(self) -> bool:
-        """If another viewer has changed the file; return whether other bookmarks are shown. Those behind the
-        end of the recording are shown once it has grown that far."""
+        """Read the file again if another viewer has changed it; return whether other bookmarks are shown.
+        Those behind the end of the recording are shown once it has grown that far."""
         if self._path is not None and (stamp := _stamp(self._path)) != self._stamp:
             try:
                 self._in_file = read_bookmarks(self._path)
@@ -181,7 +181,7 @@ class Bookmarks:
         return True
 
     def next(self, offset: int) -> Bookmark | None:
-        """None behind the last."""
+        """Return the next bookmark; None behind the last."""
         index = bisect_right(self._offsets, offset)
         return self._visible[self._offsets[index]] if index < len(self._offsets) else None
 
@@ -190,7 +190,7 @@ class Bookmarks:
         return {each.name: each.offset for each in reversed([*self]) if each.name}
 
     def named(self, words: str) -> list[Bookmark]:
-        """Those whose names contain all the words, in any case."""
+        """Return the bookmarks whose names contain all the words, in any case."""
         wanted = words.casefold().split()
         return [each for each in self if each.name and all(word in each.name.casefold() for word in wanted)]
 
@@ -250,7 +250,7 @@ def _name(name: str) -> str:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """None if the file does not exist."""
+    """Return None if the file does not exist."""
     try:
         found = os.stat(path, follow_symlinks=False)
     except OSError:

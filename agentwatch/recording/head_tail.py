@@ -28,7 +28,7 @@ _ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
 
 
 def first_bytes(path: str | Path, most_bytes: int) -> bytes:
-    """None of a file that cannot be read, or is not regular."""
+    """Return the first bytes of a file; none of one that cannot be read, or is not regular."""
     try:
         fd = open_regular(path)
     except (OSError, ValueError):
@@ -60,7 +60,7 @@ def last_lines(fd: int, most_bytes: int) -> list[bytes]:
 
 
 def arrivals_ms(times: Path) -> tuple[int, int] | None:
-    """When the first and the last bytes of a recording arrived; None if unknown."""
+    """Return when the first and the last bytes of a recording arrived; None if unknown."""
     try:
         fd = open_regular(times)
     except OSError:

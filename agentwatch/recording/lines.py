@@ -73,8 +73,8 @@ class Lines:
             offset += length + 1
 
     def arrivals(self, offset: int, burst: Sequence[bytes]) -> list[int]:
-        """When each of some lines arrived; nothing if all arrived in one read. `offset` is that of the first
-        line in `burst`, which has their line ends."""
+        """Return when each of some lines arrived; nothing if all arrived in one read. `offset` is that of the
+        first line in `burst`, which has their line ends."""
         ends = list(accumulate(map(len, burst), initial=offset - 1))[1:]
         if not self._times.has_between(ends[0], ends[-1]):
             return []
@@ -82,11 +82,11 @@ class Lines:
 
     @property
     def seen_at(self) -> Callable[[int], int | None] | None:
-        """None while no time is known at all."""
+        """Return None while no time is known at all."""
         return None if self._times.is_empty else self._times.at
 
     def seen_ms(self, offset: int) -> int | None:
-        """When the byte at `offset` arrived; None if unknown."""
+        """Return when the byte at `offset` arrived; None if unknown."""
         return self._times.at(offset)
 
 
@@ -114,14 +114,14 @@ class Until:
 
 
 class LineReader:
-    r"""Only `\n` ends a line. `growth` says how much may be read, `start` where the first line begins."""
+    r"""Reads lines, which only `\n` ends: as much as `growth` says, from `start` on, where a line begins."""
 
     def __init__(self, fd: int, growth: Growth, times: ArrivalTimes, start: int = 0) -> None:
         self.fd = fd
         self.growth = growth
         self.times = times
         self.exit_code: Callable[[], int | None] = lambda: None
-        """That of the process that wrote the recording, once it has ended; None if it is not known."""
+        """The exit code of the process that wrote the recording; None while it runs, or if it is unknown."""
         self._offset = start
         self._tail: list[bytes] = []
         self._tail_bytes = 0

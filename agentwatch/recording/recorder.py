@@ -35,7 +35,7 @@ _MOST_HEADER = 100
 
 
 class _SentTimes:
-    """Those of what the agent was sent, in the file of both directions."""
+    """The arrival times of what the agent was sent, in the file of both directions."""
 
     def __init__(self, times: TimesFile) -> None:
         self._times = times

@@ -32,7 +32,7 @@ class Choices(Generic[Choice]):
         return state_folder() / self._name
 
     def read(self) -> dict[str, Choice]:
-        """None if the file cannot be read."""
+        """Return no choices if the file cannot be read."""
         with suppress(OSError):
             return self._read()
         return {}
@@ -59,7 +59,7 @@ class Choices(Generic[Choice]):
         return chosen
 
     def keep(self, change: Callable[[dict[str, Choice]], object], tell: Callable[[str], object]) -> None:
-        """If that is not possible, tell the user why, once for each reason."""
+        """Remember the choices. If that is not possible, tell the user why, once for each reason."""
         try:
             self.change(change)
         except OSError as error:
@@ -88,7 +88,7 @@ def remembered(part: str, kind: type[Choice]) -> Choice | None:
 
 
 def remember(part: str, choice: bool | str | None, tell: Callable[[str], object]) -> None:
-    """None forgets the choice. `tell` is called with the reason if it cannot be remembered."""
+    """Remember a choice; None forgets it. `tell` is called with the reason if it cannot be remembered."""
 
     def change(chosen: dict[str, bool | str]) -> None:
         chosen.pop(part, None)

@@ -30,7 +30,7 @@ _UNKNOWN = -1
 
 
 class Files(NamedTuple):
-    """Those of a recording with both directions, open."""
+    """The open files of a recording with both directions."""
 
     wrote: int
     sent: int
@@ -64,7 +64,7 @@ class Exchange:
         self._at_ms: list[int | None] = [None, None]
         self._times_offset = 0
         self._skipped: list[_Piece] = []
-        """Before that offset, still to be read."""
+        """The pieces before that offset, still to be read."""
 
     def read(self, files: Files, *, has_ended: bool = False) -> Iterator[tuple[int | None, bytes]]:
         """Yield the new lines as bytes, which joined are whole lines, with the time of their arrival. If it
@@ -303,7 +303,7 @@ def has_both_directions(path: Path) -> bool:
 
 
 def open_both(path: Path) -> Files | None:
-    """None if the recording has only one direction."""
+    """Return None if the recording has only one direction."""
     if not has_both_directions(path):
         return None
     files = SessionFiles(path)

@@ -31,7 +31,7 @@ _HEX = frozenset("0123456789abcdef")
 
 class SavedStem(NamedTuple):
     recording: Path
-    """It may not exist: a traceback may be the only file."""
+    """The recording, which may not exist: a traceback may be the only file."""
     size: int
     """The bytes of all files together."""
     changed_ms: int
@@ -89,7 +89,7 @@ def is_stem(name: str) -> bool:
 
 
 def own_file(name: str, folder_fd: int, uid: int | None) -> os.stat_result | None:
-    """None for anything else than a regular file of `uid`, None for the own user."""
+    """Return None for anything else than a regular file of `uid`, by default the own user."""
     try:
         status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
     except OSError:
@@ -149,7 +149,7 @@ def delete_session(recording: Path, uid: int | None = None) -> int:
 
 
 def is_recorded(files: SessionFiles) -> bool:
-    """True if that cannot be checked, False without a recording."""
+    """Return True if that cannot be checked, False without a recording."""
     try:
         fd = open_regular(files.recording)
     except OSError as error:
@@ -262,7 +262,7 @@ def _as_text(argument: str) -> str:
 
 
 def working_folder() -> str | None:
-    """None if it was deleted."""
+    """Return None if it was deleted."""
     try:
         return os.getcwd()
     except OSError:
@@ -314,9 +314,9 @@ class Prunable(NamedTuple):
 
 
 def prunable(before_ms: int, *, keep_bookmarked: bool = False, uid: int | None = None) -> Prunable:
-    """Those started and last written before a time. `keep_bookmarked` keeps sessions with bookmarks, or with
-    a file of them that cannot be read. `uid` is None for the own user. Raise `OSError` if the folder cannot
-    be read, or is a link."""
+    """Return the saved sessions that were started and last written before a time. `keep_bookmarked` keeps
+    sessions with bookmarks, or with a file of them that cannot be read. `uid` is None for the own user. Raise
+    `OSError` if the folder cannot be read, or is a link."""
     sessions = []
     bookmarked = recorded = 0
     for stem in saved_stems(uid):

@@ -100,12 +100,12 @@ class SessionFiles(NamedTuple):
 
 
 def sessions_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """It may not exist yet. AGENTWATCH_HOME in `environ` may name its parent."""
+    """Return the folder, which may not exist yet. AGENTWATCH_HOME in `environ` may name its parent."""
     return state_folder(environ) / "sessions"
 
 
 def new_session_files(folder: Path | None = None) -> SessionFiles:
-    """In a private folder, None for that of saved sessions; the stem has the local time and random bits."""
+    """Name files in a private folder, by default that of saved sessions, by the time and random bits."""
     folder = folder or sessions_folder()
     private_folder(folder)
     now_ns = wall_ns()
@@ -149,7 +149,7 @@ def saved_recordings() -> list[Path]:
 def open_regular(
     path: str | Path, *, follow_links: bool = False, is_own: bool = False, folder_fd: int | None = None
 ) -> int:
-    """For paths that the user has not named: opening a FIFO could wait for ever, and a device could be read
+    """Open a path that the user has not named: opening a FIFO could wait for ever, and a device could be read
     without end. `follow_links` allows a link to a regular file, `is_own` only a file of this user. Raise
     `OSError` for anything else."""
     fd = os.open(path, _OPEN | (0 if follow_links else getattr(os, "O_NOFOLLOW", 0)), dir_fd=folder_fd)
@@ -233,7 +233,7 @@ def writable(text: str, most: int) -> str:
 
 
 def create_file(path: Path) -> int:
-    """In append mode. Raise `OSError` if the path exists, even as a dangling link, or cannot be created."""
+    """Open a new file in append mode. Raise `OSError` if the path exists, even as a dangling link."""
     return os.open(path, _CREATE, 0o600)
 
 
@@ -283,7 +283,7 @@ def replace_file(
 
 
 def _unfinished(path: Path) -> int:
-    """Once no other process has one."""
+    """Open the unfinished file, once no other process has one."""
     until = time.monotonic() + _MOST_SECONDS
     while True:
         with suppress(FileExistsError):
@@ -308,7 +308,7 @@ def _unfinished(path: Path) -> int:
 
 
 def lock(fd: int) -> bool | None:
-    """False if another process has locked the file, None if it cannot be locked."""
+    """Return False if another process has locked the file, None if it cannot be locked."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -319,9 +319,9 @@ def lock(fd: int) -> bool | None:
 
 
 def nameless_file() -> int:
-    """In append mode; closing it removes the file. On Linux it is in memory if no folder can be written, as
-    in a container with a read-only root. Raise `OSError` if it can be created neither there nor in a
-    temporary folder."""
+    """Open a file without a name in append mode; closing it removes the file. On Linux it is in memory if no
+    folder can be written, as in a container with a read-only root. Raise `OSError` if it can be created
+    neither there nor in a temporary folder."""
     import tempfile
 
     try:

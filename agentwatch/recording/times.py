@@ -102,7 +102,7 @@ class TimeColumns:
         return _CHUNK * number + bisect_right(self._chunk(number)[0], offset) if number >= 0 else 0
 
     def _chunk(self, number: int) -> tuple[array[int], array[int]]:
-        """Empty columns if the file has lost it."""
+        """Return the columns of a chunk; empty ones if the file has lost it."""
         last, offsets, epochs_ms = self._last_read
         if last == number:
             return offsets, epochs_ms
@@ -160,11 +160,11 @@ def time_in(line: bytes) -> tuple[int, int] | None:
 
 
 class ArrivalTimes:
-    """Those of one recording, which one thread writes and others read. A time is noted before its bytes are
-    written, so a reader can look up every byte that it can read."""
+    """The arrival times of one recording, which one thread writes and others read. A time is noted before its
+    bytes are written, so a reader can look up every byte that it can read."""
 
     def __init__(self, fd: int | None = None) -> None:
-        """Also write them to `fd` unless it is None."""
+        """Keep the times, and write them to `fd` unless it is None."""
         self._file = TimesFile(fd)
         self._noted = TimeColumns()
 
@@ -185,7 +185,7 @@ class ArrivalTimes:
         return self._noted.is_empty
 
     def at(self, offset: int) -> int | None:
-        """When the byte at `offset` arrived; None if unknown."""
+        """Return when the byte at `offset` arrived; None if unknown."""
         return self._noted.at(offset)
 
     def has_between(self, start: int, end: int) -> bool:
@@ -205,7 +205,7 @@ class ArrivalTimes:
 
 
 class WrittenTimes(ArrivalTimes):
-    """Those that the relay of a started agent writes."""
+    """The arrival times that the relay of a started agent writes."""
 
     def __init__(self, fd: int) -> None:
         """`fd` is empty."""
@@ -231,7 +231,7 @@ class WrittenTimes(ArrivalTimes):
 
 
 class SavedTimes(ArrivalTimes):
-    """Those beside a saved recording. Another process may still be writing them."""
+    """The arrival times beside a saved recording. Another process may still be writing them."""
 
     def __init__(self, path: Path | None) -> None:
         """A missing file has no times. Without a path they are noted by whoever merges both directions."""

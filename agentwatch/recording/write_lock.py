@@ -42,7 +42,7 @@ class SavedProcess(NamedTuple):
 
 
 def read_process(path: Path) -> SavedProcess | None:
-    """None if there is no such file, or it describes no process."""
+    """Return None if there is no such file, or it describes no process."""
     try:
         described = read_object(open_regular(path), MOST_BYTES)
     except OSError:
@@ -58,7 +58,7 @@ def read_process(path: Path) -> SavedProcess | None:
 
 
 def is_alive(process: SavedProcess) -> bool | None:
-    """None if a process has this id, and the system does not show when it was started."""
+    """Return None if a process has this id, and the system does not show when it was started."""
     if process.exit_code is not None:
         return False
     try:
@@ -113,7 +113,7 @@ def is_being_written(fd: int, process: SavedProcess | None, pipe_seconds: float 
 
 
 def is_locked(fd: int) -> bool | None:
-    """None on a file system without locks. `fd` is not that of the writer, whose lock it would change."""
+    """Return None on a file system without locks. The `fd` of the writer would change its lock."""
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -85,7 +85,7 @@ _FORMS = {
         ),
     )
 }
-"""By the first word of a phrase: the word for a call that runs, and for one that waits for the user."""
+"""The words for a call that runs, and for one that waits for the user, by the first word of a phrase."""
 
 
 def shown_action(call: Call, waits: str = "") -> SafeText:

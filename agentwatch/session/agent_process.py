@@ -14,7 +14,7 @@ class AgentFacts(NamedTuple):
     """The facts about the process of a started agent; all None for an agent that agentwatch did not start."""
 
     pid: int | None = None
-    """None once the process has ended."""
+    """It is None once the process has ended."""
     started_ms: int | None = None
     exit_code: int | None = None
     """128 + n if signal n ended the process; None while it runs."""

@@ -142,14 +142,14 @@ class BinaryBlock(NamedTuple):
     media_type: str
     """`image/png`, or `binary` if the agent gives no type."""
     size: int | None
-    """In bytes; None if unknown."""
+    """The size in bytes; None if unknown."""
 
 
 class TooLargeBlock(NamedTuple):
     """A line that is too large to be shown."""
 
     size: int
-    """In bytes."""
+    """The size in bytes."""
     offset: int
     """The position of the line in the recording, in bytes."""
 

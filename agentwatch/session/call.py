@@ -73,7 +73,7 @@ class Place(NamedTuple):
     offset: int
     """Bytes from the beginning of the recording."""
     length: int
-    """In bytes, without the end of the line."""
+    """The length in bytes, without the end of the line."""
     seen_ms: int | None
     """The arrival time, in milliseconds since the epoch; None if unknown."""
 
@@ -242,7 +242,7 @@ class Calls(Sequence[Call]):
         self._places = Numbers("Q", self._spill)
         """The place and length of each packed call; 0 for the others."""
         self._unpacked: dict[int, Call] = {}
-        """By number: the calls that are not settled, and the newest that are."""
+        """The calls that are not settled, and the newest that are, by number."""
         self._settled: deque[tuple[int, int]] = deque()
         self._settled_characters = 0
         self._held: dict[int, ref[Call]] = {}
@@ -252,7 +252,7 @@ class Calls(Sequence[Call]):
         self.late: list[LateChange] = []
         """The calls that a line changed after their end: it started them, or corrected their outcome."""
         self.corrected: dict[int, Call] = {}
-        """By number: the calls whose outcome was corrected, as they were before."""
+        """The calls whose outcome was corrected, as they were before, by number."""
 
     def __len__(self) -> int:
         return len(self._places)

@@ -579,7 +579,7 @@ class Permission(NamedTuple):
     subject: str
     """The tool or the action: `Bash`."""
     answer: str | None
-    """None if the question has no answer yet."""
+    """It is None if the question has no answer yet."""
     reason: str | None = None
     at_ms: int | None = None
     key: str | None = None
@@ -720,7 +720,7 @@ class Oversize(NamedTuple):
     """
 
     size: int
-    """In bytes."""
+    """The size in bytes."""
 
 
 class Malformed(NamedTuple):

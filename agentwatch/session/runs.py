@@ -64,7 +64,7 @@ class Run:
         self.answer = Answer(()) if answer is None else answer
         """The assistant's text, one piece per transcript entry."""
         self.turn_starts: array[int] = array("I")
-        """For each turn, the number of its first entry in the transcript."""
+        """The number of the first entry in the transcript of each turn."""
         self.copied_turns = 0
         """How many of the first turns are a copy of another session's."""
         self._prompt: Content | None = None
@@ -119,7 +119,7 @@ class Run:
 
     @property
     def ended(self) -> Place | None:
-        """Where the result line of the last turn is in the recording; None if it has not arrived."""
+        """Return where the result line of the last turn is in the recording; None if it has not arrived."""
         return None if self.turn_result is None else self.turn_result.place
 
     @property
@@ -167,7 +167,8 @@ class Run:
         return self.outcome is not Outcome.RUNNING
 
     def begin_turn(self, number: int, seen_ms: int | None, *, is_prompted: bool = True) -> None:
-        """Without a prompt as its reason, a turn continues the last one. A run that was over continues."""
+        """Begin a turn, which continues the last one unless it has a prompt. A run that was over
+        continues."""
         if is_prompted:
             self.turn_starts.append(number)
         self.awaits_prompt = is_prompted

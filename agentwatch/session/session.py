@@ -24,7 +24,7 @@ class Notices:
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._once: dict[str, int] = {}
-        """By its text: how many different notices of unknown events came before it."""
+        """The number of different notices of unknown events that came before a notice, by its text."""
         self._count = 0
         self._malformed = 0
 
@@ -129,11 +129,11 @@ class Session:
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.calls = Calls()
-        """In the order in which they first appeared."""
+        """The calls in the order in which they first appeared."""
         self.ended_calls = EndedCalls(self.calls)
-        """In the order in which they ended. Calls that never ended are added when their run is closed."""
+        """The calls in the order in which they ended; others are added when their run is closed."""
         self.open_calls: dict[CallKey, Call] = {}
-        """By the number of the run, the session_id and the call_id."""
+        """The open calls by the number of the run, the session_id and the call_id."""
         self.transcript = Transcript(self.calls)
         self.notices = Notices(self.transcript)
         self.rhythm = Rhythm()

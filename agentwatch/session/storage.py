@@ -334,7 +334,7 @@ class Numbers:
         self._shared = 0
         """The number of pages whose bytes in the spill another list may read too."""
         self._own: set[int] = set()
-        """Those pages that were written to another place since."""
+        """The pages that were written to another place since."""
 
     def __len__(self) -> int:
         return self._start + len(self.newest)

@@ -295,9 +295,9 @@ class Transcript(Sequence[Entry]):
         self.most_ended = _MOST_ENDED
         self.spill = Spill()
         self._places = Numbers("Q", self.spill)
-        """For a call, twice its number plus one; for a packed text, its place and length; for others 0."""
+        """Twice the number of a call plus one; the place and the length of a packed text; for others 0."""
         self._unpacked: dict[int, Entry] = {}
-        """By number: the results, the newest texts, and the last entry unless it is a call."""
+        """The results, the newest texts, and the last entry unless it is a call, by number."""
         self._ended: deque[int] = deque()
         self._recent: dict[int, Entry] = {}
         self.parents: dict[int, int] = {}
@@ -307,7 +307,7 @@ class Transcript(Sequence[Entry]):
         self.last_result: Entry | None = None
         """The newest result; its duration may still arrive."""
         self.offsets = Numbers("Q", self.spill)
-        """For each entry, the offset of the line with which it began."""
+        """The offset of the line with which each entry began."""
         self.line_offset = 0
 
     def __len__(self) -> int:

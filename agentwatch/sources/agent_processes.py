@@ -46,7 +46,7 @@ class Pausing:
 
     @property
     def rule(self) -> str:
-        """Empty if the agent is not paused, or was continued from outside."""
+        """Return an empty text if the agent is not paused, or was continued from outside."""
         if self._rule and not self._is_stopped():
             self._end()
         return self._rule
@@ -153,7 +153,7 @@ class Activity:
 
 
 def _cpu_seconds(agent: int) -> float | None:
-    """Those of the agent's session; None if no process of it is visible."""
+    """Return the CPU seconds of the agent's session; None if no process of it is visible."""
     if sys.platform != "linux":
         return None
     used = [stat.ticks for pid in pids() if _session(pid) == agent and (stat := stat_of(pid)) is not None]
@@ -161,7 +161,7 @@ def _cpu_seconds(agent: int) -> float | None:
 
 
 def _session(pid: int) -> int | None:
-    """By a system call: it costs a tenth of reading /proc/PID/stat."""
+    """Return the session of a process by a system call, which costs a tenth of reading /proc/PID/stat."""
     try:
         return os.getsid(pid)
     except OSError:
@@ -170,7 +170,7 @@ def _session(pid: int) -> int | None:
 
 _PR_SET_CHILD_SUBREAPER = 36
 _MARK = "AGENTWATCH_RUN"
-"""In the environment of an agent, by which its processes are known, as CI runners do it."""
+"""The variable in the environment of an agent by which its processes are known, as CI runners do it."""
 _UNCLAIMED_SECONDS = 1.0
 """How long an ended process is left to the code that may have started it, such as that of the editor."""
 

@@ -27,7 +27,7 @@ _READ_BYTES = 1 << 18
 _PATIENCE_MS = 200
 """How long the recorder waits for the first line of the agent, which its own start would slow down."""
 _MOST_KEPT = 256 << 20
-"""In bytes: the copies that are kept while the recorder does not read them."""
+"""The most bytes of copies that are kept while the recorder does not read them."""
 _FORWARDED = ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _RECORDER = (
     "import sys; sys.path.insert(0, sys.argv[1]);"

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 class KeepOptions(NamedTuple):
     recording: Path | None = None
-    """None for a new path among the saved sessions, if `record` is set."""
+    """It is None for a new path among the saved sessions, if `record` is set."""
     record: bool = True
     log: Path | None = None
-    """None for a path beside the recording, if `write_log` is set."""
+    """It is None for a path beside the recording, if `write_log` is set."""
     write_log: bool = True
 
     def session_files(self) -> SessionFiles | None:

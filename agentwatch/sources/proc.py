@@ -32,7 +32,7 @@ class Stat(NamedTuple):
     name: str
     parent: int
     began: int
-    """In clock ticks since the system was started."""
+    """The start of the process, in clock ticks since the system was started."""
     ticks: int
     """The CPU time of it and its ended children, in clock ticks."""
     has_terminal: bool = False
@@ -56,7 +56,7 @@ class Proc:
     def __init__(self, root: Path = ROOT) -> None:
         self._root = os.fspath(root)
         self._stats: dict[int, Stat | None] | None = None
-        """Those read since `read_once`; None before it is called."""
+        """The facts read since `read_once`; None before it is called."""
 
     def exists(self) -> bool:
         return os.path.exists(f"{self._root}/self/stat")
@@ -72,7 +72,7 @@ class Proc:
         self._stats = {}
 
     def stat(self, pid: int) -> Stat | None:
-        """None if there is no process, or it has ended and was not reaped."""
+        """Return None if there is no process, or it has ended and was not reaped."""
         stats = self._stats
         if stats is not None and pid in stats:
             return stats[pid]
@@ -84,7 +84,7 @@ class Proc:
         return stat
 
     def stat_now(self, pid: int) -> Stat | None:
-        """Also of a process that has ended and was not reaped; None if there is none."""
+        """Return also the facts of a process that has ended and was not reaped; None if there is none."""
         before, _, after = self._read(f"{pid}/stat", _MOST_STAT).rpartition(b")")
         fields = after.split(maxsplit=_LAST_FIELD)
         try:
@@ -100,8 +100,8 @@ class Proc:
         return self._read(f"{pid}/environ", _MOST_ENVIRONMENT).split(b"\0")
 
     def uid(self, pid: int) -> int | None:
-        """None if there is no such process. The folder of one that no debugger may attach to, as of Codex,
-        belongs to root; its status has the user."""
+        """Return None if there is no such process. The folder of one that no debugger may attach to, as of
+        Codex, belongs to root; its status has the user."""
         try:
             owner = os.stat(f"{self._root}/{pid}").st_uid
         except OSError:
@@ -115,20 +115,20 @@ class Proc:
         return owner
 
     def arguments(self, pid: int) -> tuple[str, ...]:
-        """At most 64 arguments of 300 characters each."""
+        """Return at most 64 arguments of 300 characters each."""
         line = self._read(f"{pid}/cmdline", _MOST_COMMAND).rstrip(b"\0 ")
         words = line.split(b"\0")[:_MOST_ARGUMENTS] if line else []
         return tuple(word.decode("utf-8", "replace")[:_MOST_ARGUMENT] for word in words)
 
     def cwd(self, pid: int) -> str | None:
-        """None if it is not shown."""
+        """Return None if it is not shown."""
         try:
             return os.readlink(f"{self._root}/{pid}/cwd").removesuffix(" (deleted)")
         except OSError:
             return None
 
     def open_paths(self, pid: int) -> list[str] | None:
-        """None if they are not shown."""
+        """Return None if they are not shown."""
         folder, found = f"{self._root}/{pid}/fd", []
         try:
             with os.scandir(folder) as entries:

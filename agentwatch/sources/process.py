@@ -87,7 +87,7 @@ class AgentProcess:
 
     @property
     def pid(self) -> int:
-        """Also the id of the agent's process group and session."""
+        """Return the id of the agent's process, which is also that of its process group and session."""
         return self._process.pid
 
     @property
@@ -127,7 +127,7 @@ class AgentProcess:
         return 0 if since is None or not self.is_followed else int((time.monotonic() - since) * 1000)
 
     def survivors(self) -> list[Survivor]:
-        """None while the agent runs."""
+        """Return no survivors while the agent runs."""
         if self._process.returncode is None:
             return []
         found = self._descendants.survivors()
@@ -206,7 +206,7 @@ class AgentProcess:
 
 
 def _environment() -> tuple[str, dict[str, str]]:
-    """It has a new mark, and no credentials of an engine."""
+    """Return an environment with a new mark, and without the credentials of an engine."""
     mark, environment = marked_environment()
     if any(name.startswith("AGENTWATCH_NATS_") for name in environment):
         from agentwatch.base.credentials import without_credentials

@@ -68,7 +68,7 @@ class Source(Protocol):
 
     @property
     def bookmarks_path(self) -> Path | None:
-        """Where the user's bookmarks are kept; None if nothing is written beside it."""
+        """Return where the user's bookmarks are kept; None if nothing is written beside it."""
 
     @property
     def wakeup(self) -> Wakeup | None:
@@ -176,7 +176,7 @@ class WithoutAgent:
         return self.facts
 
     def outlives(self, result_ms: int | None) -> bool:
-        """It is not known when the agent exits."""
+        """Return whether processes outlive the agent; that is not known when the agent exits."""
         return False
 
     def quiet_ms(self) -> int:
@@ -275,13 +275,13 @@ class WrittenFiles:
         self, reader: LineReader, files: SessionFiles | None = None, log_fd: int | None = None
     ) -> None:
         self.files = files
-        """None if no recording is written, or only one without a name."""
+        """It is None if no recording is written, or only one without a name."""
         self.log_fd = log_fd
         self.log: LogWriter | None = None
-        """None until it is attached."""
+        """It is None until it is attached."""
         self.watch: AlarmWatch | None = None
         self.publication: Publication | None = None
-        """None if the recording is not published, or another process does it."""
+        """It is None if the recording is not published, or another process does it."""
         self._reader = reader
         self._sync: DiskSync | None = None
         if files is not None:
@@ -337,7 +337,7 @@ class DiskSync:
 
     def __init__(self, fd: int, growth: Growth) -> None:
         self.fault: OSError | None = None
-        """It ended the flushing. The system may have lost data that was already written."""
+        """The error that ended the flushing. The system may have lost data that was already written."""
         self._fd = fd
         self._growth = growth
         self._finishing = threading.Event()

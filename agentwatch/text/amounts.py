@@ -23,7 +23,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def one_line(text: str, most: int = 4096) -> str:
-    """At most `most` characters: `ls -la ⏎ +1 line`."""
+    """Return at most `most` characters: `ls -la ⏎ +1 line`."""
     line, sign = first_line(text)
     return f"{line if len(line) + len(sign) <= most else f'{line[: most - len(sign) - 1]}…'}{sign}"
 
@@ -61,7 +61,7 @@ def plain_markdown(line: str) -> str:
 
 
 def short_count(count: int | None) -> str:
-    """At most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
+    """Return a count in at most four digits: `840`, `3.2k`, `124k`, `1.2M`."""
     count = count or 0
     if count < 1000:
         return str(count)

@@ -11,7 +11,7 @@ import re
 
 UNKNOWN = "unknown"
 UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-"""In milliseconds."""
+"""The units of durations in milliseconds."""
 _LONG_MS = 10 * UNITS_MS["h"]
 _MOST_DAYS = 9_999
 _WRITTEN = re.compile(r"(-?[0-9]{1,15})(?:\.([0-9]{1,9}))?(ms|[smhdw]?)")
@@ -83,7 +83,7 @@ def age_words(ms: int) -> str:
 
 
 def seconds(ms: int) -> str:
-    """As the action log writes it: `5.2 s`, `250.1 s`."""
+    """Return a duration as the action log writes it: `5.2 s`, `250.1 s`."""
     return f"{ms / 1000:.1f} s"
 
 

@@ -77,7 +77,7 @@ def _replacement(code: int) -> str | int:
 
 
 def _exact_replacement(code: int) -> str | int:
-    """Where nothing is hidden."""
+    """Return the replacement of a character where nothing is hidden."""
     return f"<U+{code:04X}>" if chr(code) in _hidden() else _replacement(code)
 
 
@@ -146,17 +146,17 @@ def safe_line(text: str) -> SafeText:
 
 
 def page_text(text: str) -> SafeText:
-    """As `safe_text`, for a browser."""
+    """Return the same as `safe_text`, for a browser."""
     return safe_text(text, joins_emoji=True)
 
 
 def page_line(text: str) -> SafeText:
-    """As `safe_line`, for a browser."""
+    """Return the same as `safe_line`, for a browser."""
     return SafeText(page_text(text).replace("\n", "␊"))
 
 
 def title_line(text: str) -> SafeText:
-    """As `safe_line`, but a line end is shown as a blank, with the blanks around it.
+    """Return the same as `safe_line`, but a line end is shown as a blank, with the blanks around it.
 
     Example:
         >>> title_line("Mend the mill.\\n\\n  All of it.")
@@ -187,7 +187,7 @@ UNSEEN = "".join(
     for first, last in spans
     if kind not in ("blank", "regional indicator")
 )
-"""Those that are drawn as nothing, as in a class of a regular expression."""
+"""The characters that are drawn as nothing, as in a class of a regular expression."""
 _SIGN = re.compile(r"[\u2400-\u2421\ufffd]|<[89][0-9A-F]>|<U\+[0-9A-F]{4,6}>|<[0-9]{1,9} × [a-z ]{3,20}>")
 """What `exact_text` shows in place of characters. A text may contain it too."""
 _SHORTEST_RUN = 4
@@ -215,7 +215,7 @@ def exact_text(text: str) -> SafeText:
 
 
 def exact_line(text: str) -> SafeText:
-    """As `exact_text`, but a line end is shown as `␊`."""
+    """Return the same as `exact_text`, but a line end is shown as `␊`."""
     if text.isascii() and text.isprintable():
         return SafeText(text)
     return SafeText(exact_text(text).replace("\n", "␊"))

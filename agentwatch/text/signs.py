@@ -16,7 +16,7 @@ SIGNS: Mapping[str, str] = {
     "returned": "↵",
     "unfinished": "◌",
 }
-"""By the outcome of a call or of a run."""
+"""The signs by the outcome of a call or of a run."""
 ASKS_SIGN = "!"
 """The sign of what waits for the user: a session, or an open call of it."""
 MINUS = "−"
@@ -27,7 +27,7 @@ PLAN_SIGNS: Mapping[str, str] = {
     "completed": "✓",
     "cancelled": "✗",
 }
-"""By the status of an entry of a to-do list."""
+"""The signs by the status of an entry of a to-do list."""
 THOUGHT_SIGN = "~"
 MESSAGE_SIGN = "›"
 EIGHTHS = " ▏▎▍▌▋▊▉█"

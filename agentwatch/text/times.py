@@ -18,7 +18,7 @@ _MOST_AGE_MS = 10**15
 
 
 def local(epoch_ms: int | None) -> datetime | None:
-    """None if it is unknown or outside the years 1 to 9999."""
+    """Return the local time; None if it is unknown or outside the years 1 to 9999."""
     try:
         return None if epoch_ms is None else datetime.fromtimestamp(epoch_ms / 1000)
     except (ValueError, OverflowError, OSError):
@@ -50,15 +50,15 @@ def time_with_zone(epoch_ms: int | None) -> str:
 
 
 def zone_minutes(epoch_ms: int | None) -> int:
-    """By how many minutes local time is ahead of UTC; 0 if the time is unknown."""
+    """Return by how many minutes local time is ahead of UTC; 0 if the time is unknown."""
     at = _zoned(epoch_ms)
     offset = None if at is None else at.utcoffset()
     return 0 if offset is None else round(offset.total_seconds() / 60)
 
 
 def day_or_time(epoch_ms: int, now_ms: int) -> str:
-    """In at most seven columns: `14:03` for today, `12 Nov` for this year or the last half year, otherwise
-    `2025-11`; `–` if it is unknown."""
+    """Return a time in at most seven columns: `14:03` for today, `12 Nov` for this year or the last half
+    year, otherwise `2025-11`; `–` if it is unknown."""
     then, now = local(epoch_ms), local(now_ms)
     if then is None or now is None:
         return NOT_KNOWN
@@ -122,7 +122,7 @@ def age_ms(words: str) -> int | None:
 
 
 def time_ms(words: str, now_ms: int) -> int | None:
-    """None if the words are neither an age nor a date of ISO 8601, with or without a local time of day."""
+    """Return None unless the words are an age, or a date of ISO 8601 with or without a local time of day."""
     if (age := age_ms(words)) is not None:
         return now_ms - age
     try:

@@ -125,11 +125,11 @@ BESIDE = frozenset(
 )
 """The types of lines that are not messages. Most of them say nothing about the course of the session."""
 NAMES = frozenset(("custom-title", "ai-title", "summary", "last-prompt"))
-"""Those of them by which Claude Code lists its sessions."""
+"""The types among them by which Claude Code lists its sessions."""
 SILENT = BESIDE - NAMES - {"attachment", "cost-state", "subagent-meta", "permission-mode", "queue-operation"}
-"""Those of them that report nothing: more than half of the lines of a newer transcript."""
+"""The types among them that report nothing: more than half of the lines of a newer transcript."""
 _OWN_BESIDE = BESIDE - {"summary", "file-history-snapshot", "result", "started", "tag"}
-"""Those that no other agent writes."""
+"""The types among them that no other agent writes."""
 _AT_START = BESIDE - {"cost-state", "result", "started"}
 
 

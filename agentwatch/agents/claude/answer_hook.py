@@ -10,7 +10,7 @@ import sys
 
 _MOST_INPUT = 8 << 20
 _KEPT_OUT = (b'"agent_id"', b'"AskUserQuestion"', b'"ExitPlanMode"')
-"""Of a subagent, and of dialogs that ask for more than a permission: a hook's answer would swallow these."""
+"""Marks of a subagent, and of dialogs that ask for more than a permission, which an answer would swallow."""
 _TERMINAL = "cli"
 """The `CLAUDE_CODE_ENTRYPOINT` of a session on a terminal. `claude -p` has no dialog, and waits for hooks."""
 

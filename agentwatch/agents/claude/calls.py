@@ -207,7 +207,7 @@ def reason_of(block: Fields) -> str:
 
 
 def is_bare_refusal(reason: str | None) -> bool:
-    """Without the user's words. A call that was running when the user interrupted it has the same text."""
+    """Return whether it has no words of the user. A call that the user interrupted has the same text."""
     return reason is not None and reason.startswith(_BARE_REFUSAL) and _FEEDBACK not in reason
 
 

@@ -95,7 +95,7 @@ class ClaudeRecords:
         """Whether the process of each record runs, by the path of the record."""
         self._stated: dict[Key, StateReport] = {}
         self._rested: dict[Key, float] = {}
-        """Since when a session that is still shown as busy is at rest, in seconds."""
+        """The time in seconds since which a session that is still shown as busy is at rest."""
         self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:

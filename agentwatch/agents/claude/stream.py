@@ -269,7 +269,7 @@ def denied(fields: Fields) -> Permission:
 
 _KEYS = (("text", Channel.ANSWER), ("thinking", Channel.REASONING))
 _MOST_TIME = 40
-"""In characters. A time in ISO form has 24."""
+"""The most characters of a time. One in ISO form has 24."""
 _FIRST_YEAR = 1970
 _MOST_LINES = 256
 """The number of messages of a turn that can be retracted; a refusal retracts the last ones."""
@@ -614,7 +614,7 @@ class ClaudeDecoder:
         return self._incidents.system(fields)
 
     def _init(self, fields: Fields) -> list[Event]:
-        """It starts a turn, or a run if the process is another one: a process that was killed leaves a
+        """The line starts a turn, or a run if the process is another one: a process that was killed leaves a
         turn without a result. While the conversation is being shortened, the turn may have another init."""
         session_id = text(fields, "session_id")
         is_same = self._has_run and session_id is not None and session_id == self._session_id

@@ -26,7 +26,7 @@ _open_named = partial(open_regular, follow_links=True)  # the user has named the
 
 
 def open_claude_subagents(path: Path) -> ClaudeSubagents | None:
-    """None for a session that gets no subagents. Raise `OSError` if the transcript cannot be opened."""
+    """Return None if it gets no subagents. Raise `OSError` if the transcript cannot be opened."""
     folder = within(path.parent, path.stem, _FOLDER)
     if folder is None or not (_subagents_in(folder) or _may_get_subagents(path)):
         return None

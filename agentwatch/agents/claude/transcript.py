@@ -82,7 +82,7 @@ class Answers:
 # The texts of user lines, most of which the user did not write.
 
 _MOST_READ = 10_000
-"""In characters. Commands and notifications are short; the result in a notification may be long."""
+"""The most characters of a command or a notification, which is short; its result may be long."""
 _NOT_SAID = (
     "<system-reminder>",
     "<local-command-caveat>",
@@ -364,7 +364,7 @@ def _answers(structured: object) -> str:
 _MOST_CALLS = 256
 _MOST_SUBAGENT_LINES = 4096
 _MOST_PROMPT = 200
-"""In characters: the beginning of a prompt, by which the call of a subagent is found."""
+"""The most characters of the beginning of a prompt, by which the call of a subagent is found."""
 
 
 class Subagents:

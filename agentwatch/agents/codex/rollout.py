@@ -453,7 +453,7 @@ def _script_output(whole: str) -> Output | None:
 
 
 def _milliseconds(seconds: object) -> int | None:
-    """None for no number or under 1 ms: Codex gives 0 for what ended before it began to measure."""
+    """Return None for no number or under 1 ms: Codex gives 0 for what ended before it began to measure."""
     try:
         found = float(seconds) if isinstance(seconds, str | int | float) else 0.0
     except (ValueError, OverflowError):
@@ -482,7 +482,7 @@ class Calls:
         self._cut: dict[str, int | None] = {}
         """The open calls of a turn that the user interrupted, and the time of that."""
         self._processes = OpenCalls[tuple[str, Use]]()
-        """By the id of a running process: the call that started it."""
+        """The call that started a running process, by the id of the process."""
         self._inputs = OpenCalls[str]()
         """The open calls of `write_stdin` and `wait`, and the process of each."""
 
@@ -931,7 +931,7 @@ _EVENTS: dict[str, _Reader] = {
 
 _MOST_PLANS = 64
 _MOST_ERROR = 4096
-"""In characters. An error may contain the whole answer of a server."""
+"""The most characters of an error, which may contain the whole answer of a server."""
 
 
 class Turns:
@@ -939,7 +939,7 @@ class Turns:
         self.calls = Calls()
         self.texts = Conversation()
         self._plans: dict[str, Plan] = {}
-        """By call_id: the plans of open calls; at most 64."""
+        """The plans of open calls by call_id; at most 64."""
         self._searches = 0
         """The number of web searches without an id."""
         self._search_twins = Twins()

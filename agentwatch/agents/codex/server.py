@@ -53,7 +53,7 @@ class Thread(NamedTuple):
     """A loaded thread, as the server reports it."""
 
     state: State | None
-    """None for a status that is not known, and for a subagent that does not ask: its turn is the agent's."""
+    """None for an unknown status, and for a subagent that does not ask: its turn is the agent's."""
     about: str = ""
     """What it waits for: `permission` or `question`."""
 

@@ -172,7 +172,7 @@ def change_end(changes: Changes | None, outcome: Outcome, error: str | None = No
 
 
 def command_end(status: str | None, exit_code: int | None) -> End | None:
-    """None if it is still running. A command that was declined did not run: -1 is Codex's own exit code."""
+    """Return None if it still runs. A declined command did not run: -1 is Codex's own exit code."""
     match status:
         case "in_progress" | "inProgress":
             return None
@@ -384,7 +384,7 @@ _BESIDE = frozenset({"id", "type", "status"})
 class Item(NamedTuple):
     use: Use
     end: End | None
-    """None if the call is still running."""
+    """It is None if the call is still running."""
 
 
 def read_item(kind: str, item: Fields) -> Item:

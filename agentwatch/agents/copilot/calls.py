@@ -209,9 +209,9 @@ def plan_entries(arguments: Fields) -> tuple[PlanEntry, ...]:
 
 
 _COMPARED = 256
-"""In characters. Two outputs that begin alike are one output that grows."""
+"""The number of characters that are compared. Two outputs that begin alike are one output that grows."""
 _MOST_KEPT = 10_000
-"""In characters, of the arguments of a call that is announced and has not started, unless it is a command."""
+"""The most characters of the arguments of an announced call that has not started, except a command's."""
 
 
 class _Known(NamedTuple):

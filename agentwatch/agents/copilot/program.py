@@ -122,4 +122,4 @@ PROGRAM = Program(
         more={"type": "local", "tools": ["*"]},
     ),
 )
-"""It logs each question and its answer."""
+"""Copilot logs each question and its answer."""

@@ -153,7 +153,7 @@ ANSWERING = frozenset(f"{kind.partition('.')[0]}.completed" for kind in ASKING)
 class Questions:
     def __init__(self) -> None:
         self._asked: dict[str, Permission] = {}
-        """By the id of the question; at most 64."""
+        """The open questions by their ids; at most 64."""
 
     def requested(self, data: Fields, tool: str | None, at_ms: int | None) -> Permission:
         request = mapping(data.get("permissionRequest"))

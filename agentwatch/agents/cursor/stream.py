@@ -221,7 +221,7 @@ class Queries:
 
     def __init__(self) -> None:
         self.asked: dict[str, _Asked] = {}
-        """By the id of the call; at most 64."""
+        """The open questions by the ids of their calls; at most 64."""
 
     def request(self, fields: Fields) -> Permission:
         subject = _subject(fields)

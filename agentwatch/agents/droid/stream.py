@@ -155,7 +155,7 @@ class DroidDecoder(LineDecoder):
     def __init__(self) -> None:
         super().__init__()
         self._last: dict[str, tuple[str, int]] = {}
-        """By type, the id and a digest of the last text: a thought is written twice."""
+        """The id and a digest of the last text of each type: a thought is written twice."""
         self._last_error: str | None = None
         """The last error, if nothing but the end of the turn came after it."""
         self._is_over = False

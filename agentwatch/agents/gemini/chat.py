@@ -427,7 +427,7 @@ class Known:
 
 
 def new_usage(known: Known, counts: Fields, at_ms: int | None, request: str | None) -> list[Event]:
-    """Of what was not counted before. The input includes cached tokens, the output the thoughts."""
+    """Return the new usage. The input includes cached tokens, the output the thoughts."""
     found = [number(counts, key) or 0 for key in ("input", "tool", "cached", "output", "thoughts")]
     tokens = (found[0] + found[1], found[2], found[3] + found[4])
     if tokens == known.tokens:
@@ -715,8 +715,8 @@ def _folder(fields: Fields) -> str | None:
 
 
 def line_time(fields: Fields) -> int | None:
-    """None without a time. A message is written again with its first time when its calls have ended: it
-    is as late as the latest of them."""
+    """Return None without a time. A message is written again with its first time when its calls have ended:
+    it is as late as the latest of them."""
     for at_ms in (iso_ms(mapping(fields.get("$set")).get("lastUpdated")), iso_ms(fields.get("startTime"))):
         if at_ms is not None:
             return at_ms

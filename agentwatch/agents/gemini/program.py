@@ -249,4 +249,4 @@ PROGRAM = Program(
         "gemini mcp add --scope user {env}agentwatch",
     ),
 )
-"""It writes a call only when all calls of its step have ended."""
+"""Gemini CLI writes a call only when all calls of its step have ended."""

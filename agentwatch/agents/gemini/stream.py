@@ -227,7 +227,7 @@ def name_in_id(call_id: str) -> str:
 
 FORMAT = "gemini"
 _MOST_REASON = 4096
-"""In characters. The message of an API error can have 50,000."""
+"""The most characters of a reason. The message of an API error can have 50,000."""
 _CANCELLATION = "FatalCancellationError"
 
 

@@ -34,7 +34,7 @@ def role(fields: Fields) -> LineRole:
 
 
 def time_of(fields: Fields) -> int | None:
-    """None for a line of a stream, whose time is not that at which it arrived in a recording."""
+    """Return None for a line of a stream, whose time is not that at which it arrived in a recording."""
     return number(fields, "timestamp") if text(fields, "type") in _STORED else None
 
 

@@ -379,7 +379,7 @@ class SessionLines:
         self._open: dict[str, int] = {}
         """A hash of the last line of each part that may still change, by its id."""
         self._calls: dict[str, list[tuple[int, str]]] = {}
-        """For each subagent's session, the start and the call_id of the calls that it works for."""
+        """The start and the call_id of the calls that each subagent's session works for."""
         self._root: str | None = None
         self._reverted_to: str | None = None
         self._newest: dict[str, _Message] = {}
@@ -417,7 +417,7 @@ class SessionLines:
         return [line]
 
     def _reverted(self, session: SessionRow) -> list[bytes]:
-        """It follows the messages that are no longer part of the conversation."""
+        """Return the line that follows the messages that are no longer part of the conversation."""
         if session.reverted_to == self._reverted_to:
             return []
         self._reverted_to = session.reverted_to
@@ -511,7 +511,7 @@ class SessionLines:
         return [(time, fields)]
 
     def _began(self, row: PartRow, message: _Message, own: int | None) -> int:
-        """Of an imported session, the time of the row is that of the import, and not within its message."""
+        """Return when a part began. In an imported session, its row has the time of the import."""
         if own is not None:
             return own
         end = message.until if message.completed is None else message.completed
@@ -588,7 +588,7 @@ class SessionStore:
 
 
 def database_at(path: Path) -> Store:
-    """Without a session, the main one that was changed last. Raise `OSError` without SQLite."""
+    """Open a session, or the main one that was changed last. Raise `OSError` without SQLite."""
     if find_spec("_sqlite3") is None:
         raise OSError(errno.ENOTSUP, "this Python cannot read SQLite databases", str(path))
     is_file = path.is_file()
@@ -596,7 +596,7 @@ def database_at(path: Path) -> Store:
 
 
 def storage_at(folder: Path, session: Path | str | None) -> Store:
-    """None: the main session that was changed last. Raise `OSError` if the file cannot be read."""
+    """Open a session, or the main one that was changed last. Raise `OSError` if it cannot be read."""
     if isinstance(session, Path):
         session = text(as_object(content(session, follow_links=True)), "id") or session.stem
     return SessionStore(Storage(folder, session))

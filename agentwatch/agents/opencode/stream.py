@@ -279,7 +279,7 @@ known about its end: `tool-calls`, `unknown`, `other`."""
 
 
 def error_message(error: object) -> str | None:
-    """None without one. An error has a name, and a message in its `data`; some have none."""
+    """Return None without one. An error has a name, and a message in its `data`; some have none."""
     if isinstance(error, str):
         return error or None
     fields = mapping(error)

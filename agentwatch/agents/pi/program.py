@@ -57,4 +57,4 @@ PROGRAM = Program(
         misread=_FILE,
     ),
 )
-"""It asks for no permission."""
+"""Pi asks for no permission."""

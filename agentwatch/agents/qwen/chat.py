@@ -215,7 +215,7 @@ def system_events(fields: Fields) -> list[Event]:
 _MOST_PARTS = 1024
 """The number of the newest lines of an answer, and of its texts, that later lines are compared with."""
 _RESPONSE = "qwen-code.api_response"
-"""Before each complete answer since 0.24. One that the user has interrupted has none, and no usage."""
+"""Precedes each complete answer since 0.24. One that the user has interrupted has none, and no usage."""
 _ADDED = "<qwen:"
 """The beginning of a part that hooks add to the user's message."""
 
@@ -228,7 +228,7 @@ class _Answer:
         self._times: dict[int | None, None] = {}
         self._texts: dict[int, None] = {}
         self._earlier: frozenset[int] = frozenset()
-        """Those of its lines before the present one."""
+        """The digests of the lines before the present one."""
         self.has_usage = False
 
     def continues(self, uuid: object, fields: Fields) -> bool:

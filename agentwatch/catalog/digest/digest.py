@@ -93,7 +93,7 @@ class OpenCall(NamedTuple):
     """A command or a path, in one line."""
     started_ms: int | None
     parent_call: str | None = None
-    """None for the main agent."""
+    """It is None for the main agent."""
     limit_ms: int | None = None
     asks: bool = False
     """Whether the call itself is a question to the user: it runs until the user answers."""
@@ -165,7 +165,7 @@ class Course:
     """Whether a call has ended that is not open any more, by the hash of its id. A resume may write all of
     the session again, so none is dropped: 88 bytes each."""
     questions: dict[str, Question] = field(default_factory=dict)
-    """By key, the oldest first."""
+    """The open questions by key, the oldest first."""
     plan: dict[int, PlanStatus] = field(default_factory=dict)
     """The to-do list by the hashes of its texts."""
     last_error: str = ""
@@ -214,7 +214,7 @@ class Digest:
     permission_mode: str = ""
     began_ms: int | None = None
     seen_ms: int | None = None
-    """By the line's own timestamp, or else its arrival."""
+    """The time of the last line, by its own timestamp or else by its arrival."""
     turn: Turn = Turn.NONE
     turn_ms: int | None = None
     """When the turn began, or ended."""
@@ -234,7 +234,7 @@ class Digest:
     cancelled: int = 0
     turns: int = 0
     open_calls: dict[str, OpenCall] = field(default_factory=dict)
-    """By call_id, the oldest first; at most 32."""
+    """The open calls by call_id, the oldest first; at most 32."""
     question: str = ""
     """What the agent has asked and nobody has answered: `shell npm ci`."""
     question_ms: int | None = None
@@ -319,7 +319,7 @@ class Digest:
 
     @property
     def _is_with_model(self) -> bool:
-        """It answers, or has not begun to."""
+        """Return whether the model answers, or has not begun to."""
         return self.turn is Turn.OPEN and not self.open_calls and not self.question
 
 
@@ -361,14 +361,14 @@ def _run_info(digest: Digest, event: RunInfo, _at_ms: int | None) -> None:
 
 
 def _turn_started(digest: Digest, event: TurnStarted, at_ms: int | None) -> None:
-    """It continues a run that had ended."""
+    """The turn continues a run that had ended."""
     _begin_turn(digest, at_ms, is_prompted=event.is_prompted)
     digest.course.awaits_prompt = event.is_prompted
     digest.course.last_error = ""
 
 
 def _prompt(digest: Digest, event: Prompt, at_ms: int | None) -> None:
-    """It begins a turn, unless the present turn still has no prompt."""
+    """A prompt begins a turn, unless the present turn still has no prompt."""
     if event.parent_call is not None:
         return
     if begins_turn(event, awaits_prompt=digest.course.awaits_prompt):

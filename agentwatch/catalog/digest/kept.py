@@ -51,12 +51,12 @@ _PATH, _SIZE = 2, 3
 
 
 class KeptDigests:
-    """No file makes it raise."""
+    """Keeps digests in a file. No content of the file makes it raise."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.path = state_folder(environ) / "digests.jsonl"
         self._file: _File | None = None
-        """None before it is read, and after it was released."""
+        """It is None before it is read, and after it was released."""
         self._new: dict[str, bytes] = {}
         self._size = 0
         """The bytes of the new sessions."""
@@ -117,7 +117,7 @@ class _File(NamedTuple):
 
     @classmethod
     def read(cls, path: Path) -> _File:
-        """It is empty if it is not there, is damaged, or was made by another version."""
+        """Return no digests if the file is not there, is damaged, or was made by another version."""
         try:
             with open(open_own(path), "rb", buffering=0) as file:
                 data = file.read(2 * _MOST_BYTES)

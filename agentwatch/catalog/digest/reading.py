@@ -139,7 +139,7 @@ _BOUNDARIES = (TurnStarted, TurnEnded)
 
 
 def format_of(found: SessionEntry) -> Agent | None:
-    """None if the lines are not decoded, or the format is detected from them."""
+    """Return None if the lines are not decoded, or the format is detected from them."""
     return None if found.agent == OWN else agent_on_disk(found.agent)
 
 
@@ -199,7 +199,7 @@ class StoredLines:
         self._read: tuple[int, int, int | None] | None = None
         self.problem: OSError | None = None
         self._due = 0.0
-        """In seconds of the monotonic clock."""
+        """The time of the next reading, in seconds of the monotonic clock."""
 
     def is_behind(self, found: SessionEntry) -> bool:
         """Return whether the session has changed since it was read, and may be read again only later."""
@@ -210,7 +210,7 @@ class StoredLines:
         return time.monotonic() >= self._due
 
     def read(self, found: SessionEntry) -> tuple[Digest, Decoder | None] | None:
-        """None if nothing changed or it cannot be read now. The decoder is None if lines were left out."""
+        """Return None if nothing changed or it cannot be read; the decoder is None if lines were left out."""
         if not self.is_behind(found) or not self.is_due:
             return None
         began = time.monotonic()
@@ -394,7 +394,7 @@ class _Version(NamedTuple):
 
     @property
     def changed_ms(self) -> int:
-        """In milliseconds since the epoch."""
+        """Return the time of the last change, in milliseconds since the epoch."""
         return self.changed_ns // 10**6
 
 
@@ -406,14 +406,14 @@ class Tail:
         self.is_brief = is_brief
         self.found = found
         self.digest: Digest | None = None
-        """None for a session of which only the metadata are known."""
+        """It is None for a session of which only the metadata are known."""
         agent = format_of(found)
         if found.reach is not Reach.LISTED:
             self.digest = digest_of(found, agent)
         self._is_decoded = self.digest is not None and (agent is not None or found.agent == OWN)
         self._stored = StoredLines() if found.reach is Reach.STORE else None
         self._decoder: Decoder | None = None
-        """None if the next reading must begin again."""
+        """It is None if the next reading must begin again."""
         self._seen: _Version | None = None
         self._offset = 0
         self._before = b""
@@ -541,7 +541,7 @@ class Tail:
         return True
 
     def _known(self, version: _Version) -> tuple[Digest, Decoder] | None:
-        """None if it is another file, or must be read again."""
+        """Return None if it is another file, or must be read again."""
         is_other = self._seen is None or self._seen[:2] != version[:2]
         if is_other or self._held or self.digest is None or self._decoder is None:
             return None

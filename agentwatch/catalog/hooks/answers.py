@@ -71,7 +71,7 @@ class Ended(NamedTuple):
     act: str
     """`allow` or `deny`; empty if the user has not answered it in the list."""
     receipt: str
-    """As in the acts; `expired` if the hook ended without one before it got an answer."""
+    """The receipt that is in the acts; `expired` if the hook ended without one before it got an answer."""
 
 
 class _Hook:
@@ -87,14 +87,14 @@ class _Hook:
 
 
 class Answers:
-    """Is asked by hooks in a thread; only one list of a user is. `changed` is called after `questions` has
-    changed, `ended` with each question that is over, both in the thread."""
+    """Takes the questions of hooks in a thread; only one list of a user does. `changed` is called after
+    `questions` has changed, `ended` with each question that is over, both in the thread."""
 
     def __init__(
         self, environ: Mapping[str, str], changed: Callable[[], object], ended: Callable[[Ended], object]
     ) -> None:
         self.questions: Mapping[str, PermissionQuestion] = {}
-        """By their ids, the oldest first. It is replaced by a new mapping."""
+        """The questions by their ids, the oldest first. A change replaces the mapping by a new one."""
         self.problem = ""
         """Why no hook can ask; empty if one can, or another list is asked."""
         self._environ = environ
@@ -102,13 +102,13 @@ class Answers:
         self._changed, self._ended = changed, ended
         self._hooks: dict[int, _Hook] = {}
         self._ids: set[str] = set()
-        """Also of questions that the user has answered."""
+        """The ids of all questions that are not over, also of those that the user has answered."""
         self._selector = selectors.DefaultSelector()
         self._wake, self._woken = os.pipe()
         self._selector.register(self._wake, selectors.EVENT_READ)
         self._lock = threading.Lock()
         self._given: list[tuple[str, str, str]] = []
-        """Those that the thread has not sent yet: id, act, message."""
+        """The answers that the thread has not sent yet: id, act, message."""
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="answers", daemon=True)
 

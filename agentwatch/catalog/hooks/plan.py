@@ -232,9 +232,9 @@ _NOTHING = "/dev/null"
 class Change(NamedTuple):
     path: Path
     before: bytes | None
-    """None for a file that does not exist."""
+    """It is None for a file that does not exist."""
     after: bytes | None
-    """None for a file that is deleted."""
+    """It is None for a file that is deleted."""
     is_ours: bool = False
     """Whether the whole file is ours, so that no copy of it is kept."""
 
@@ -347,14 +347,15 @@ class Hooks:
         self.file = self._folder / agent.file
 
     def installing(self) -> list[Change]:
-        """Empty if all are installed. Raise `Fault` without the agent's folder, or if a file is alien."""
+        """Return none if all are installed. Raise `Fault` without the agent's folder, or for an alien
+        file."""
         if not self._folder.is_dir():
             raise Fault(f"{self._folder} does not exist: {self.agent.title} was never started", USAGE)
         present = self._read(self.file)
         return [*self._manifest(is_wanted=True), *self._to(present, self._with(present))]
 
     def removing(self) -> list[Change]:
-        """Empty if no hook is installed. Raise `Fault` for a file to leave alone."""
+        """Return none if no hook is installed. Raise `Fault` for a file to leave alone."""
         present = self._read(self.file)
         if present is None:
             return self._manifest(is_wanted=False)
@@ -415,7 +416,7 @@ class Hooks:
             return None
 
     def _installed(self, data: bytes) -> tuple[int, int]:
-        """As `installed_events`."""
+        """Return the same counts as `installed_events`."""
         return self._shaped(lambda: installed_events(_text(data), self.agent, self.program))
 
     def _count(self, data: bytes) -> int:

@@ -152,8 +152,8 @@ def answer_folder(state: Path) -> Path:
 
 
 def own_bytes(path: Path, most_bytes: int) -> bytes | None:
-    """None if the file does not exist. Raise `OSError` if it is a link, no regular file, has another name
-    too, belongs to another user, is larger, or cannot be read."""
+    """Return None if the file does not exist. Raise `OSError` if it is a link, no regular file, has another
+    name too, belongs to another user, is larger, or cannot be read."""
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link", str(path))
     try:

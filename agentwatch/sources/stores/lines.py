@@ -13,7 +13,7 @@ import orjson
 
 
 class Store(Protocol):
-    """Only reads a session, and follows no link out of the store's folder. One thread uses it."""
+    """A store only reads, and follows no link out of its folder. One thread uses it."""
 
     def new_lines(self) -> list[bytes]:
         """Return the lines that no earlier call has returned, each with its line end.
@@ -73,7 +73,7 @@ class Tail:
 
 
 _BATCH = 4 << 20
-"""In bytes: the lines of a large session are not all kept in memory."""
+"""The bytes of a batch: the lines of a large session are not all kept in memory."""
 
 
 def next_batch(
@@ -108,8 +108,8 @@ def timed_lines(tail: Tail, number: int) -> Iterator[tuple[str, int, bytes]]:
 
 
 def parsed(data: str | bytes) -> object:
-    """None if the data is not JSON, or is nested too deeply. Python's parser reads what orjson rejects: half
-    a surrogate pair, NaN, and bytes that are not UTF-8."""
+    """Return None if the data is not JSON, or is nested too deeply. Python's parser reads what orjson
+    rejects: half a surrogate pair, NaN, and bytes that are not UTF-8."""
     try:
         return orjson.loads(data)
     except (orjson.JSONDecodeError, UnicodeEncodeError):
@@ -121,8 +121,8 @@ def parsed(data: str | bytes) -> object:
 
 
 def as_line(value: dict[str, object]) -> bytes | None:
-    """With a line end; None if it is nested too deeply. Python's writer writes what orjson rejects: more than
-    254 levels, half a surrogate pair, and integers of more than 64 bits."""
+    """Return a value as a line with its end; None if it is nested too deeply. Python's writer writes what
+    orjson rejects: more than 254 levels, half a surrogate pair, and integers of more than 64 bits."""
     try:
         return orjson.dumps(value) + b"\n"
     except orjson.JSONEncodeError:

@@ -49,7 +49,7 @@ class _State(NamedTuple):
     size: int
     changed_ns: int
     log_bytes: int | None
-    """None if there is no such file."""
+    """It is None if there is no such file."""
     is_half_written: bool
     """Whether a transaction of the mode with a rollback journal is written in part."""
 

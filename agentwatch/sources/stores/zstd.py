@@ -21,7 +21,7 @@ _MODULES = ("compression.zstd", "backports.zstd", "zstandard")
 
 
 def compressed_at(path: Path, head: bytes) -> CompressedLines | None:
-    """None for any other file. Raise `OSError` if it cannot be opened, or Python cannot decompress it."""
+    """Return None for any other file. Raise `OSError` if Python cannot open or decompress it."""
     return CompressedLines(path) if head.startswith(MAGIC) else None
 
 
