@@ -124,33 +124,25 @@ def read_acts(path: Path | None) -> list[Act]:
 def _read(path: Path | None) -> tuple[list[Act], bool]:
     """Return also whether one more is held back for its receipt."""
     found = () if path is None else own_objects(path, _MOST_BYTES, newest=True)
-    lines = [act for value in found if (act := _act(value)) is not None]
-    first: dict[str, Act] = {}
-    receipts: dict[str, Act] = {}
-    for act in lines:
-        if act.id and act is not (opening := first.setdefault(act.id, act)) and _follows(act, opening):
-            receipts.setdefault(act.id, act)
-    now, acts, has_more = now_ms(), list[Act](), False
-    for act in lines:
-        if act.id and _is_repeated(act, first[act.id], receipts.get(act.id)):
-            continue
-        is_first = act.id != "" and act is first[act.id]
-        if is_first and act.id not in receipts and 0 <= now - act.at_ms < _WAIT_MS:
-            has_more = True
-        else:
-            acts.append(act)
-    return acts[-MOST_ACTS:], has_more
+    acts: dict[int, Act] = {}
+    opened: dict[str, tuple[int, Act]] = {}
+    """The first line with each id, and its number."""
+    for number, act in enumerate(filter(None, map(_act, found))):
+        if act.id:
+            first, opening = opened.setdefault(act.id, (number, act))
+            if act is not opening and _follows(act, opening) and acts.pop(first, None) is None:
+                continue  # the receipt was read before
+        acts[number] = act
+    now = now_ms()
+    held = [first for first, act in opened.values() if first in acts and 0 <= now - act.at_ms < _WAIT_MS]
+    for first in held:
+        del acts[first]
+    return [*acts.values()][-MOST_ACTS:], bool(held)
 
 
 def _follows(act: Act, opening: Act) -> bool:
     is_same = (act.act, act.to, act.door) == (opening.act, opening.to, opening.door)
     return is_same and 0 <= act.at_ms - opening.at_ms <= _RECEIPT_MS
-
-
-def _is_repeated(act: Act, opening: Act, receipt: Act | None) -> bool:
-    if act is opening:
-        return receipt is not None
-    return act is not receipt and _follows(act, opening)
 
 
 def index_after(acts: Sequence[Act], last: Act | None) -> int:
