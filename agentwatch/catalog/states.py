@@ -273,11 +273,8 @@ _LATER_MS = 1_000
 """The time by which a line must be newer than a report to outdate it."""
 
 
-def by_report(
-    state: State, reported: StateReport, digest: Digest | None, now_ms: int, known: Knowledge
-) -> SessionStatus:
-    """The state that the agent says, with what its lines show about it. Where they lack the end of a turn
-    that they always have, it is inferred: Claude Code writes none if the user stops it between two tries."""
+def by_report(state: State, reported: StateReport, digest: Digest | None, now_ms: int) -> SessionStatus:
+    """The state that the agent says, with what its lines show about it."""
     since_ms = reported.since_ms
     if state is State.ASKS:
         question, asked_ms = _question(reported, digest)
@@ -309,9 +306,9 @@ def by_report(
     now = failure_words(digest) if state is State.TURN_FAILED else answer_words(digest)
     ground = Ground.SAID
     if digest.turn is Turn.OPEN:
-        now = Outcome.CANCELLED.value if digest.retry else ""  # the last answer is that of an earlier prompt
-        if known.has_ends and not known.ends_in_silence:
-            ground = Ground.INFERRED
+        now = ""  # the last answer belongs to an earlier prompt
+        if digest.retry:  # Claude Code writes no line when the user ends its retries
+            now, ground = Outcome.CANCELLED.value, Ground.INFERRED
     ended = SessionStatus(state, ground, since_ms, now, since_ms if now else None, by=by)
     return _or_limited(ended, digest, now_ms) if state is State.TURN_FAILED else ended
 
@@ -422,7 +419,7 @@ def _running(
         began_ms = process and process.began_ms
         return SessionStatus(State.STARTING, Ground.INFERRED, began_ms, RUNNING, by=(Basis.NO_LINES,))
     if reported is not None and state is not None and not (is_left and _depends_on_window(process, reported)):
-        return by_report(state, reported, digest, now_ms, known)
+        return by_report(state, reported, digest, now_ms)
     if digest is None or _has_no_prompt(digest):
         if is_left:
             by: tuple[Basis, ...] = (Basis.NO_WINDOW, Basis.NO_PROMPT)
@@ -605,13 +602,12 @@ def _has_no_prompt(digest: Digest) -> bool:
 
 
 _HOLD_MS = 1_000
-"""Between the exit of a command and the line with its result, the call has no child and seems to ask; between
-the report that a turn is over and its last lines, nothing shows how it ended."""
+"""Between the exit of a command and the line with its result, the call has no child and seems to ask."""
 _MOST_HELD = 1_000
 
 
 class Steady:
-    """The sessions of which it was inferred a moment ago that they wait for the user."""
+    """The sessions of which it was inferred a moment ago that they ask."""
 
     def __init__(self) -> None:
         self._since: dict[Key, int] = {}
@@ -625,10 +621,8 @@ class Steady:
     def shown(
         self, key: Key, known: SessionStatus, before: SessionStatus | None, now_ms: int
     ) -> SessionStatus:
-        """An inferred question is shown only when it is a second old, and so is a turn that is over by report
-        alone. `before` is None for a new session."""
-        is_over = known.state in (State.YOUR_TURN, State.SHELL) and known.by[:1] == (Basis.REPORT,)
-        is_guess = known.ground is Ground.INFERRED and (known.state is State.ASKS or is_over)
+        """An inferred question is shown only when it is a second old. `before` is None for a new session."""
+        is_guess = known.state is State.ASKS and known.ground is Ground.INFERRED
         if not is_guess or before is None or before.state is not State.WORKING:
             self._since.pop(key, None)
             return known

@@ -36,7 +36,6 @@ MADE_ON_DEMAND = {
     "agentwatch/cli/messages.py",
     "agentwatch/cli/parameters.py",
     "agentwatch/output/redact/secrets/prefixed.py",
-    "agentwatch/recording/store.py",
     "agentwatch/rules/language/matchers.py",
     "agentwatch/text/safe.py",
 }

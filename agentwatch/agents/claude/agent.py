@@ -126,7 +126,8 @@ BESIDE = frozenset(
 """The types of lines that are not messages. Most of them say nothing about the course of the session."""
 NAMES = frozenset(("custom-title", "ai-title", "summary", "last-prompt"))
 """The types among them by which Claude Code lists its sessions."""
-SILENT = BESIDE - NAMES - {"attachment", "cost-state", "subagent-meta", "permission-mode", "queue-operation"}
+_COURSE = ("attachment", "cost-state", "subagent-meta", "permission-mode", "queue-operation", "api-request")
+SILENT = BESIDE - NAMES - {*_COURSE}
 """The types among them that report nothing: more than half of the lines of a newer transcript."""
 _OWN_BESIDE = BESIDE - {"summary", "file-history-snapshot", "result", "started", "tag"}
 """The types among them that no other agent writes."""

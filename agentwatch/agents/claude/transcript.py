@@ -442,6 +442,8 @@ class ClaudeTranscriptDecoder:
         self._subagents = Subagents()
         self._queued = ""
         """The beginning of the last notice about a queued prompt or an attachment."""
+        self._tries = 0
+        """The requests since the last message: more than one are tries of the same one."""
         self._is_first = True
         self._repeats_history = False
         """Whether the newest message is a copy of one of the session from which this one was forked."""
@@ -488,6 +490,10 @@ class ClaudeTranscriptDecoder:
             case "cost-state":
                 total = cost(fields.get("totalCostUSD"))
                 return () if total is None else (Usage(Tokens(cost_usd=total), UsageScope.RUN),)
+            case "api-request" if not (text(fields, "querySource") or "agent:").startswith("agent:"):
+                self._tries += 1
+                if self._tries > 1:  # 2.1.332 writes no `api_error` for the first tries
+                    return (Retry("", self._tries - 1, at_ms=iso_ms(fields.get("timestamp"))),)
             case "subagent-meta":
                 self._subagents.link(text(fields, "agentId"), text(fields, "toolUseId"))
         return ()
@@ -501,6 +507,8 @@ class ClaudeTranscriptDecoder:
         return events
 
     def _message(self, kind: object, fields: Fields, parent_call: str | None) -> Iterable[Event]:
+        if parent_call is None:
+            self._tries = 0
         match kind:
             case "assistant":
                 return [*self._calls.released(), *self._assistant(fields, parent_call)]

@@ -122,6 +122,12 @@ def test_other_lines_are_read_or_say_nothing() -> None:
             message = {"content": [{"type": "text", "text": "x"}]}
             made = {"type": kind, "sessionId": "s", "message": message}
             assert decoded(made, user("Go"), made) == decoded(user("Go"))
+    # A request that follows another without a message between is another try of it.
+    requests = [
+        line("api-request", querySource=source) for source in ("sdk", "agent:builtin:x", "sdk", "sdk", None)
+    ]
+    retries = [Retry("", 1, at_ms=AT_MS), Retry("", 2, at_ms=AT_MS)]
+    assert decoded(user("Go"), *requests, said("x"), requests[0])[1:3] == retries
     # A prompt that is handed over during a turn has no line of its own, but one or two about the queue.
     removed = line("queue-operation", operation="remove", content="the parser first")
     attached = line("attachment", attachment={"type": "queued_command", "prompt": "the parser first"})

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from agentwatch.agents.state_report import Life, State, StateReport
-from agentwatch.catalog.digest.digest import Digest, Turn
+from agentwatch.catalog.digest.digest import Digest
 from agentwatch.catalog.session_status import Ground, Group
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import KnownLimits
@@ -31,10 +31,7 @@ def test_what_a_live_agent_says_wins() -> None:
         for digest in (None, working(), working(call()), DONE, Digest()):
             with case((state, digest)):
                 known = judged(digest, agent="claude", says=reported(state), runs=CHILDLESS)
-                is_open = digest is not None and digest.turn is Turn.OPEN
-                is_over = state in (State.YOUR_TURN, State.SHELL)
-                ground = Ground.INFERRED if is_open and is_over else Ground.SAID
-                assert known[:3] == (state, ground, NOW_MS - 3 * SECOND_MS)
+                assert known[:3] == (state, Ground.SAID, NOW_MS - 3 * SECOND_MS)
     # An old Claude Code has no record; a lock of Codex says that the session is open, not what it does.
     for agent, says in (("claude", None), ("codex", reported(None)), ("codex", None)):
         with case((agent, says)):
@@ -44,6 +41,10 @@ def test_what_a_live_agent_says_wins() -> None:
 
 def test_an_idle_agent_may_have_failed_or_wait_for_a_limit() -> None:
     """The registry says idle after an error too; the lines say what the last turn came to."""
+    # Esc while Claude thinks writes nothing: the turn seems open for ever, and the registry says idle.
+    known = judged(working(), agent="claude", says=reported(State.YOUR_TURN))
+    assert known.state is State.YOUR_TURN
+    assert known.ground is Ground.SAID
     # The registry says idle after an error too; the lines say that it was one.
     known = judged(BROKEN, agent="claude", says=reported(State.YOUR_TURN))
     assert known[:2] == (State.TURN_FAILED, Ground.SAID)
@@ -64,20 +65,12 @@ def test_an_idle_agent_may_have_failed_or_wait_for_a_limit() -> None:
     assert (known.state, known.group, known.now) == (State.SHELL, Group.YOUR_TURN, "Shall I push?")
 
 
-def test_your_turn_over_an_open_turn_is_inferred() -> None:
-    """Claude Code reports that it waits for the user, and its lines lack the end of the turn if the user has
-    stopped its retries, of which it need not write any. The lines of Cursor have no end at all, and those of
-    Gemini show it by silence: there the report is all there is."""
+def test_retries_that_the_user_ended_are_no_line() -> None:
+    """Claude Code reports that it waits for the user, and writes nothing: the rest is inferred."""
     says = reported(State.YOUR_TURN)
-    for agent, retry, ground, now in (
-        ("claude", "retry 4 of 10", Ground.INFERRED, "cancelled"),
-        ("claude", "", Ground.INFERRED, ""),
-        ("cursor", "", Ground.SAID, ""),
-        ("gemini", "", Ground.SAID, ""),
-    ):
-        with case((agent, retry)):
-            known = judged(replace(working(), retry=retry), agent=agent, says=says)
-            assert (known.state, known.ground, known.now) == (State.YOUR_TURN, ground, now)
+    for retry, ground, now in (("retry 4 of 10", Ground.INFERRED, "cancelled"), ("", Ground.SAID, "")):
+        known = judged(replace(working(), retry=retry), agent="claude", says=says)
+        assert (known.state, known.ground, known.now) == (State.YOUR_TURN, ground, now)
 
 
 def test_a_reported_question_has_the_words_of_the_lines() -> None:
@@ -210,7 +203,7 @@ def test_what_the_server_says_has_the_time_of_the_lines() -> None:
     assert judged(replace(DONE, turn_ms=None), says=idle).since_ms == NOW_MS - 5 * SECOND_MS
     for digest in (None, Digest()):
         assert judged(digest, says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, NOW_MS - 9)
-    assert judged(working(), says=idle)[:3] == (State.YOUR_TURN, Ground.INFERRED, None)
+    assert judged(working(), says=idle)[:3] == (State.YOUR_TURN, Ground.SAID, None)
     assert judged(BROKEN, says=by_server(State.TURN_FAILED))[:4:3] == (State.TURN_FAILED, "usage limit")
     assert judged(None, says=by_server(State.TURN_FAILED))[:2] == (State.TURN_FAILED, Ground.SAID)
     # Which window shows a session is a guess; that its server waits for an approval is none.
