@@ -6,12 +6,41 @@ What no setting can cure is said first, then the switch, with the file and the l
 from __future__ import annotations
 
 import os
-from collections.abc import Container
+from collections.abc import Callable, Container
+from pathlib import Path
+from typing import NamedTuple
 
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.files import config_file
 from agentwatch.catalog.continuing import REFUSED, Continued, Plan, in_folder, planned
-from agentwatch.text.safe import safe_line
+from agentwatch.text.safe import SafeText, safe_line
+
+
+class Subject(NamedTuple):
+    """The session that a key acts on."""
+
+    name: SafeText
+    """The session's title, its short id and its tmux pane."""
+    agent: str
+    path: Path | None
+    """The session's file; None without one."""
+    do: Callable[[str], str]
+    """Sends `interrupt` or `stop`; returns the reason of a failure, a foreign text. It may take seconds."""
+    host: str = ""
+    """The name of another machine, a foreign text; empty for this one."""
+    is_live: bool = True
+    is_run: bool = False
+    """Whether `agentwatch run` started the agent."""
+    is_interrupted: bool = False
+    asks: bool = False
+    can_be_answered: bool = False
+    """Whether the agent has a hook that asks here."""
+    answer: Callable[[], object] | None = None
+    """Opens the session's question; None if no hook has asked."""
+    way: str = "answer it in the agent's terminal"
+    """The other way to answer the question."""
+    started: Callable[[str], object] = lambda _: None
+    """Called with the session's id when it is continued."""
 
 
 def refused(why: str) -> Fault:
@@ -24,12 +53,6 @@ def check_switch(act: str, allowed: Container[str]) -> None:
     if act not in allowed:
         words = f"switched off: add `{act} = true` under [act] in {config_file(os.environ)}"
         raise Fault(safe_line(words), USAGE)
-
-
-def check_here(host: str, act: str) -> None:
-    """Raise `Fault` for a session of another machine, whose name is foreign text."""
-    if host:
-        raise refused(f"it is on {host}: {act} it there")
 
 
 def checked(plan: Plan, session: Continued, allowed: Container[str], *, is_queued: bool = False) -> Plan:
@@ -71,26 +94,20 @@ def takes_queue(session: Continued) -> bool:
     return True
 
 
-def check_interrupt(allowed: Container[str], *, host: str = "", is_live: bool, is_run: bool) -> None:
-    """Raise `Fault` unless the agent can be interrupted. `host` is another machine, a foreign text; `is_run`
-    says whether `agentwatch run` has started the agent."""
-    check_here(host, "interrupt")
-    if not is_live:
+def check_act(act: str, subject: Subject, allowed: Container[str]) -> None:
+    """Raise `Fault` if an act is not possible: `interrupt`, `answer`, or `continue`, of which `checked` says
+    the rest."""
+    if subject.host:
+        raise refused(f"it is on {subject.host}: {act} it there")
+    if act == "continue":
+        return
+    if act == "interrupt" and not subject.is_live:
         raise refused("it has ended")
-    if not is_run:
+    if act == "interrupt" and not subject.is_run:
         raise refused("agentwatch run has not started it")
-    check_switch("interrupt", allowed)
-
-
-def check_answer(
-    allowed: Container[str], *, host: str = "", asks: bool, is_offered: bool, can_be: bool, way: str
-) -> None:
-    """Raise `Fault` unless the question of a session can be answered here. `is_offered` says whether its hook
-    has asked, `can_be` whether its agent has such a hook, `way` where else it is answered: a foreign text."""
-    check_here(host, "answer")
-    if not asks and not is_offered:
+    if act == "answer" and not subject.asks and subject.answer is None:
         raise refused("it asks nothing")
-    if can_be:
-        check_switch("answer", allowed)
-    if not is_offered:
-        raise refused(f"its agent takes no answer from here. {way}")
+    if act == "interrupt" or subject.can_be_answered:
+        check_switch(act, allowed)
+    if act == "answer" and subject.answer is None:
+        raise refused(f"its agent takes no answer from here. {subject.way}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shlex
 import signal
@@ -43,7 +42,7 @@ from agentwatch.cli.stdout import print_json, print_lines
 from agentwatch.recording.acts import Act, ActRecord
 from agentwatch.recording.head_tail import lines_between
 from agentwatch.recording.lines import LineReader
-from agentwatch.recording.store import nameless_file, open_folder, open_own, private_folder
+from agentwatch.recording.store import lock, nameless_file, open_folder, open_own, private_folder
 from agentwatch.session.transcript import Kind
 from agentwatch.sources.agent import RECEIPT_SECONDS
 from agentwatch.text.safe import cut, safe_line
@@ -102,9 +101,9 @@ def continue_(
         raise Fault("continue needs a session, not a stream or a moment of it", USAGE)
     for name in _OWN_PATHS & os.environ.keys():  # they are not in the folder that is entered
         os.environ[name] = os.path.abspath(os.environ[name])
-    with ExitStack() as lock:  # until the agent has started
+    with ExitStack() as gate:  # until the agent has started
         if not (is_dry_run or is_queued):
-            _alone(lock)
+            _alone(gate)
         session = session_to_continue(address.path, os.environ, Path.home())
         _check_named(words, address.path, session)
         plan = planned(session, text, is_queued=is_queued, permissions=permissions)
@@ -127,7 +126,7 @@ def continue_(
                 return _queue(plan, session, record)
             log, recording = (path and path.absolute() for path in (options.log, options.record))
             enter(plan)
-            return _run(plan, session, options._replace(log=log, record=recording), record, publication, lock)
+            return _run(plan, session, options._replace(log=log, record=recording), record, publication, gate)
         except Fault as fault:
             if fault.exit_code in (REFUSED, NOT_FOUND, NOT_EXECUTABLE):
                 _write(record, "refused")
@@ -163,15 +162,10 @@ def _alone(stack: ExitStack) -> None:
     except OSError as error:
         raise cannot_create(folder, error) from None
     stack.callback(os.close, fd)
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if time.monotonic() > until:
-                raise refused("another agentwatch continue is about to start") from None
-            time.sleep(_PAUSE_SECONDS)
-        else:
-            return
+    while not lock(fd):
+        if time.monotonic() > until:
+            raise refused("another agentwatch continue is about to start")
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _print_command(plan: Plan, folder: str) -> int:
@@ -191,7 +185,7 @@ def _run(
     options: Options,
     record: ActRecord,
     publication: Publication | None,
-    lock: ExitStack,
+    gate: ExitStack,
 ) -> int:
     from agentwatch.cli.commands import watch_agent
 
@@ -202,7 +196,7 @@ def _run(
         raise cannot_open(session.path, error) from None
 
     def started(source: AgentSource) -> None:
-        lock.close()
+        gate.close()
         if (files := source.written.files) is not None:
             record.files.append(files.acts)
             recordings.append(files.recording)

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from agentwatch.agents.registry import AGENTS, program_named
 from agentwatch.base.faults import USAGE, Fault
 from agentwatch.base.files import config_file
-from agentwatch.catalog.acting import check_answer, check_interrupt, checked
+from agentwatch.catalog.acting import Subject, check_act, checked
 from agentwatch.catalog.continuing import (
     REFUSED,
     Continued,
@@ -28,6 +27,7 @@ from agentwatch.catalog.continuing import (
 from agentwatch.catalog.local_session import NO_FILE
 from agentwatch.catalog.session_status import Process
 from agentwatch.sources.proc import Proc
+from agentwatch.text.safe import SafeText
 from tests.builders.continued import ID, THREAD, claude_session, codex_session
 from tests.builders.lines import init, result
 from tests.conftest import ROOT, case
@@ -249,32 +249,34 @@ def test_what_can_be_continued_has_an_id_a_switch_and_no_holder() -> None:
 def test_what_no_setting_cures_is_said_before_the_switch() -> None:
     """An interrupt and an answer are refused in the words of a command, for the machine, the state and the
     agent first; the switch names the file and the line."""
-    of_run = {"is_live": True, "is_run": True}
-    asking = {"asks": True, "is_offered": True, "can_be": True, "way": "t: answer it in its terminal"}
+    of_run: dict[str, Any] = {"is_live": True, "is_run": True}
+    asking = {"asks": True, "can_be_answered": True, "answer": bool, "way": "t: answer it in its terminal"}
     off = f"under [act] in {config_file(os.environ)}"
-    cases: list[tuple[Callable[..., None], dict[str, Any], set[str], str]] = [
-        (check_interrupt, of_run | {"host": "b\x1bx"}, set(), "refused: it is on b␛x: interrupt it there"),
-        (check_interrupt, of_run | {"is_live": False, "is_run": False}, set(), "refused: it has ended"),
-        (check_interrupt, of_run | {"is_run": False}, set(), "refused: agentwatch run has not started it"),
-        (check_interrupt, of_run, {"answer"}, f"switched off: add `interrupt = true` {off}"),
-        (check_interrupt, of_run, {"interrupt"}, ""),
-        (check_answer, asking | {"host": "b"}, set(), "refused: it is on b: answer it there"),
-        (check_answer, asking | {"asks": False, "is_offered": False}, set(), "refused: it asks nothing"),
-        (
-            *(check_answer, asking | {"can_be": False, "is_offered": False}, set()),
-            "refused: its agent takes no answer from here. t: answer it in its terminal",
-        ),
-        (check_answer, asking, {"interrupt"}, f"switched off: add `answer = true` {off}"),
-        (check_answer, asking | {"is_offered": False}, {"answer"}, "refused: its agent takes no answer from"),
-        (check_answer, asking | {"asks": False}, {"answer"}, ""),
+    unasked: dict[str, Any] = {"answer": None}
+    no_hook = "refused: its agent takes no answer from here. t: answer it in its terminal"
+    cases: list[tuple[str, dict[str, Any], set[str], str]] = [
+        ("continue", {"host": "b\x1bx"}, set(), "refused: it is on b␛x: continue it there"),
+        ("continue", {}, set(), ""),
+        ("interrupt", of_run | {"host": "b\x1bx"}, set(), "refused: it is on b␛x: interrupt it there"),
+        ("interrupt", of_run | {"is_live": False, "is_run": False}, set(), "refused: it has ended"),
+        ("interrupt", of_run | {"is_run": False}, set(), "refused: agentwatch run has not started it"),
+        ("interrupt", of_run, {"answer"}, f"switched off: add `interrupt = true` {off}"),
+        ("interrupt", of_run, {"interrupt"}, ""),
+        ("answer", asking | {"host": "b"}, set(), "refused: it is on b: answer it there"),
+        ("answer", asking | {"asks": False} | unasked, set(), "refused: it asks nothing"),
+        ("answer", asking | {"can_be_answered": False} | unasked, set(), no_hook),
+        ("answer", asking, {"interrupt"}, f"switched off: add `answer = true` {off}"),
+        ("answer", asking | unasked, {"answer"}, "refused: its agent takes no answer from"),
+        ("answer", asking | {"asks": False}, {"answer"}, ""),
     ]
-    for check, given, allowed, words in cases:
-        with case(words):
+    for act, given, allowed, words in cases:
+        with case((act, words)):
+            subject = Subject(SafeText(""), "claude", None, str, **given)
             if not words:
-                check(allowed, **given)
+                check_act(act, subject, allowed)
                 continue
             with pytest.raises(Fault) as found:
-                check(allowed, **given)
+                check_act(act, subject, allowed)
             assert str(found.value).startswith(words)
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from agentwatch.base.faults import Fault
-from agentwatch.catalog.acting import check_answer, check_here, check_interrupt
+from agentwatch.catalog.acting import Subject, check_act
 from agentwatch.screen.screens.session.dialogs import InterruptDialog
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.text.amounts import one_line
@@ -18,33 +16,6 @@ from agentwatch.text.safe import SafeText, cut, safe_line
 _SAID_SECONDS = 10.0
 _TITLE_COLUMNS = 32
 _ID_CHARACTERS = 8
-
-
-class Subject(NamedTuple):
-    """The session that a key acts on."""
-
-    name: SafeText
-    """The session's title, its short id and its tmux pane."""
-    agent: str
-    path: Path | None
-    """The session's file; None without one."""
-    do: Callable[[str], str]
-    """Sends `interrupt` or `stop`; returns the reason of a failure, a foreign text. It may take seconds."""
-    host: str = ""
-    """The name of another machine, a foreign text; empty for this one."""
-    is_live: bool = True
-    is_run: bool = False
-    """Whether `agentwatch run` started the agent."""
-    is_interrupted: bool = False
-    asks: bool = False
-    can_be_answered: bool = False
-    """Whether the agent has a hook that asks here."""
-    answer: Callable[[], object] | None = None
-    """Opens the session's question; None if no hook has asked."""
-    way: str = "answer it in the agent's terminal"
-    """The other way to answer the question."""
-    started: Callable[[str], object] = lambda _: None
-    """Called with the session's id when it is continued."""
 
 
 def session_name(title: str, agent: str, session_id: str, pane: str = "") -> SafeText:
@@ -62,30 +33,20 @@ def say(app: TerminalApp[Any], words: str, *, is_problem: bool = True) -> None:
 
 def act(app: TerminalApp[Any], what: str, subject: Subject, by: str) -> None:
     """Act on a session. `what` is `prompt`, `interrupt` or `answer`; `by` is `list` or `session`."""
-    allowed, live = app.config.act, subject.is_live
     try:
-        if what == "interrupt":
-            check_interrupt(allowed, host=subject.host, is_live=live, is_run=subject.is_run)
-            dialog = InterruptDialog(subject.name, subject.agent, is_interrupted=subject.is_interrupted)
-            app.push_screen(dialog, partial(_do, app, subject))
-        elif what == "answer":
-            check_answer(
-                allowed,
-                host=subject.host,
-                asks=subject.asks,
-                is_offered=subject.answer is not None,
-                can_be=subject.can_be_answered,
-                way=subject.way,
-            )
-            if subject.answer is not None:
-                subject.answer()
-        else:
-            from agentwatch.screen.screens.session.continuing import continue_session
-
-            check_here(subject.host, "continue")
-            app.run_worker(continue_session(app, subject, by))
+        check_act("continue" if what == "prompt" else what, subject, app.config.act)
     except Fault as fault:
         say(app, str(fault))
+        return
+    if what == "interrupt":
+        dialog = InterruptDialog(subject.name, subject.agent, is_interrupted=subject.is_interrupted)
+        app.push_screen(dialog, partial(_do, app, subject))
+    elif what == "prompt":
+        from agentwatch.screen.screens.session.continuing import continue_session
+
+        app.run_worker(continue_session(app, subject, by))
+    elif subject.answer is not None:
+        subject.answer()
 
 
 async def _do(app: TerminalApp[Any], subject: Subject, what: str | None) -> None:

@@ -204,7 +204,8 @@ class AgentwatchApp(SessionApp[Leave]):
 
     def action_act(self, what: str) -> None:
         from agentwatch.analysis.status import open_question
-        from agentwatch.screen.screens.session.acting import Subject, act, session_name
+        from agentwatch.catalog.acting import Subject
+        from agentwatch.screen.screens.session.acting import act, session_name
 
         source, session = self._source, self._feed.session
         agent, elsewhere = session.agent_name or "", source.elsewhere

@@ -18,7 +18,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agentwatch.base.faults import Fault
-from agentwatch.catalog.acting import checked, takes_queue
+from agentwatch.catalog.acting import Subject, checked, takes_queue
 from agentwatch.catalog.continuing import (
     Continued,
     Plan,
@@ -27,7 +27,7 @@ from agentwatch.catalog.continuing import (
     planned,
     session_to_continue,
 )
-from agentwatch.screen.screens.session.acting import Subject, say
+from agentwatch.screen.screens.session.acting import say
 from agentwatch.screen.screens.session.export import run_agentwatch
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.widgets.input_bar import LineInput

@@ -20,6 +20,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
 from agentwatch.base.files import resource
+from agentwatch.catalog.acting import Subject
 from agentwatch.catalog.row import Row, Rows, Watched
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
 from agentwatch.catalog.session_status import LIVE, UNKNOWN
@@ -28,7 +29,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.saved import has_both_directions
 from agentwatch.screen.keys import SESSIONS, bound_keys, key_label
-from agentwatch.screen.screens.session.acting import Subject, act, session_name
+from agentwatch.screen.screens.session.acting import act, session_name
 from agentwatch.screen.screens.session.app import SessionApp
 from agentwatch.screen.screens.session.dialogs import LinesDialog
 from agentwatch.screen.screens.session.help import Help
