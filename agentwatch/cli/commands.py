@@ -160,10 +160,13 @@ def watch_file(path: Path, options: Options) -> int:
             follow_store=follow_store,
         )
         code = watch(source, options)
-        if source.ended_by is None:
+        if source.continued_in is not None:
+            path, options = source.continued_in, options._replace(moment=None, until=None, pause_on=None)
+        elif source.ended_by is None:
             return code
-        say(f"{path} was {source.ended_by}: starting over")
-        options = options._replace(moment=None)
+        else:
+            say(f"{path} was {source.ended_by}: starting over")
+            options = options._replace(moment=None)
 
 
 def _without_moments(path: Path) -> Fault:

@@ -24,6 +24,7 @@ from agentwatch.recording.store import (
     natural,
     own_objects,
     private_folder,
+    saved_recordings,
     writable,
 )
 from agentwatch.text.safe import SafeText, cut, safe_line
@@ -42,6 +43,7 @@ _RECEIPT_WORDS = {"elsewhere": "answered there", "unknown": "unconfirmed"}
 _RECEIPT_MS = 5000
 """The receipt of an act follows within this time."""
 _WAIT_MS = 6000
+_MOST_RUNS = 20
 
 
 class Act(NamedTuple):
@@ -182,6 +184,21 @@ class SessionActs:
             acts, self._has_more = _read(path)
             self._version, self._acts = version, self._acts if acts == self._acts else acts
         return self._acts
+
+
+def continues(acts: Sequence[Act], session_id: str, since_ms: int) -> bool:
+    """Whether the recording with these acts is a run that continues a session, and began since then."""
+    return any(each[1:3] == ("continue", session_id) and each.at_ms >= since_ms for each in acts)
+
+
+def run_of(session_id: str, since_ms: int) -> Path | None:
+    """Return the newest recording that continues a session since a time; None without one."""
+    try:
+        newest = saved_recordings()[:_MOST_RUNS]
+    except OSError:
+        return None
+    found = (path for path in newest if continues(read_acts(SessionFiles(path).acts), session_id, since_ms))
+    return next(found, None)
 
 
 def act_words(act: Act) -> SafeText:

@@ -152,6 +152,8 @@ class WithoutAgent:
     """The members that are the same for all sources whose agent was not started by agentwatch."""
 
     runs_agent = is_interrupted = False
+    continued_in: Path | None = None
+    """The recording of the run that continues the session, if the user goes there."""
     stream = ""
     pausing: Pausing | None = None
     elsewhere: Elsewhere | None = None

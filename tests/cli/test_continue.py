@@ -22,6 +22,7 @@ from tests.catalog.started_agents import in_terminal, started
 from tests.conftest import case
 from tests.harness.processes import until
 from tests.harness.program import AGENTWATCH, environment, ran, watch
+from tests.harness.terminal import Terminal
 
 pytestmark = pytest.mark.slow
 COMMAND = [
@@ -46,6 +47,19 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def acts(home: Path, name: str = f"claude-{ID}") -> list[Act]:
     """Return the acts on a session that is not recorded."""
     return read_acts(home / "acts" / f"{name}.acts")
+
+
+@pytest.mark.system
+def test_the_screen_of_a_file_goes_to_the_run(tmp_path: Path, home: Path, work: Path) -> None:
+    """After `P` in `agentwatch FILE`, the same command shows the run."""
+    Program(tmp_path / "bin", "claude", stream(cwd=str(work)))
+    path = claude_session(str(work))
+    env = {name: os.environ[name] for name in ("PATH", "AGENTWATCH_CONFIG")}
+    with Terminal([*AGENTWATCH, str(path)], env=env, size=(120, 30)) as terminal:
+        terminal.press("P", "the prompt")
+        terminal.press("Go on.\r", "enter run")
+        terminal.press("\r", "│ done ")
+        assert "Fix the tests." not in terminal.screen_text()
 
 
 def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home: Path, work: Path) -> None:

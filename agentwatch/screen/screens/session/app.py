@@ -7,6 +7,7 @@ import gc
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import SystemCommand
@@ -14,6 +15,7 @@ from textual.binding import ActiveBinding, BindingType
 from textual.dom import DOMNode
 from textual.screen import Screen
 
+from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
@@ -28,11 +30,16 @@ from agentwatch.text.safe import SafeText, safe_line
 if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
     from agentwatch.screen.screens.sessions.app import OpenSession
+    from agentwatch.sources.file import FileSource
+    from agentwatch.sources.stores.intake import StoreSource
 
 
 _COLLECT_SECONDS = 0.3
 """The time after which the memory of a closed session is collected: the screen below it is drawn by then."""
 _PROBLEM_SECONDS = 10.0
+_PAUSE_SECONDS = 0.5
+_LOOK_SECONDS = 60.0
+"""Starting an agent takes up to a minute."""
 
 
 class SessionApp(TerminalApp[Result]):
@@ -219,8 +226,30 @@ class AgentwatchApp(SessionApp[Leave]):
             is_run=source.agent_pid is not None,
             is_interrupted=source.is_interrupted,
             asks=bool(open_question(session, source.agent_facts())),
+            started=self._follow,
         )
         act(self, what, subject, "session")
+
+    def _follow(self, session_id: str) -> None:
+        """Go to the run that continues a file, unless that is replayed."""
+        from agentwatch.sources.file import FileSource
+        from agentwatch.sources.stores.intake import StoreSource
+
+        source = self._source
+        if self._replay is None and isinstance(source, FileSource | StoreSource):
+            self.run_worker(self._go_to_run(source, session_id, now_ms()), exclusive=True)
+
+    async def _go_to_run(self, source: FileSource | StoreSource, session_id: str, since_ms: int) -> None:
+        """End the app once the run has a recording, which is opened then. A dialog is not taken away."""
+        from agentwatch.recording.acts import run_of
+
+        until = monotonic() + _LOOK_SECONDS
+        while source.continued_in is None or self.screen is not self.session_screen:
+            if monotonic() > until:
+                return
+            await asyncio.sleep(_PAUSE_SECONDS)
+            source.continued_in = await asyncio.to_thread(run_of, session_id, since_ms)
+        self.exit()
 
     def _leave(self, kept: Leave, what: str, choice: str | None) -> None:
         """Leave as the user has chosen: keep what runs, or stop `what`; None stays."""

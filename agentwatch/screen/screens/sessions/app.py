@@ -27,6 +27,7 @@ from agentwatch.catalog.session_status import LIVE, UNKNOWN
 from agentwatch.catalog.status import is_alive
 from agentwatch.feed.feed import Feed
 from agentwatch.feed.playhead import Replay
+from agentwatch.recording.acts import continues
 from agentwatch.recording.saved import has_both_directions
 from agentwatch.screen.keys import SESSIONS, bound_keys, key_label
 from agentwatch.screen.screens.session.acting import act, session_name
@@ -253,8 +254,7 @@ class HomeApp(SessionApp[None]):
             return  # a dialog is not taken away from the user
         key, session_id, at_ms = self._continued
         for row in changed:
-            acts = (each for each in row.acts if each.act == "continue" and each.at_ms >= at_ms)
-            if row.is_own and row.key != key and any(each.to == session_id for each in acts):
+            if row.is_own and row.key != key and continues(row.acts, session_id, at_ms):
                 self._continued = None
                 if self._open.row.key == key:
                     await self._close_session()

@@ -20,9 +20,11 @@ from agentwatch.screen.screens.session.dialogs import InterruptDialog
 from agentwatch.screen.screens.session.screen import WatchScreen
 from agentwatch.screen.screens.sessions.screen import DeleteDialog, RenameDialog
 from agentwatch.sources.control import Control
+from agentwatch.sources.stores.intake import StoreSource
 from tests.builders.continued import ID, THREAD, Program, allow, claude_session, codex_session, stream
 from tests.builders.home.home_app import row
 from tests.builders.machine.app import HomeStage, at_home
+from tests.builders.screen.app import opened
 from tests.catalog.started_agents import started
 from tests.conftest import RECORDINGS, case
 from tests.harness.processes import until
@@ -228,6 +230,21 @@ async def test_the_screen_goes_to_the_run_that_continues_its_session(tmp_path: P
                     await stage.pilot.pause()
                     assert stage.app.session_screen is first
                 await stage.back()
+
+
+async def test_the_screen_of_a_file_ends_for_the_run(tmp_path: Path, work: Path) -> None:
+    """`agentwatch FILE` has no list: after `P` its screen ends, and the command opens the run."""
+    Program(tmp_path / "bin", "claude", stream(cwd=str(work)))
+    async with opened(claude_session(str(work)), config=ALLOWED) as stage:
+        await stage.press("P")
+        await stage.until(lambda: isinstance(stage.app.screen, ContinueDialog), "the dialog")
+        assert isinstance(stage.app.screen, ContinueDialog)
+        stage.app.screen._input.value = PROMPT
+        await stage.press("enter", "enter")
+        source = stage.app._source
+        assert isinstance(source, StoreSource)
+        await stage.until(lambda: not stage.app.is_running, "the end of the screen")
+        assert [source.continued_in] == saved_recordings()
 
 
 @pytest.mark.system
