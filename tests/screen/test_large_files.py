@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import nameless_file
 from agentwatch.screen.screens.session import screen
 from agentwatch.screen.screens.session.app import AgentwatchApp
+from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.signals import PendingSignals
 from agentwatch.session import call as call_module
 from agentwatch.session.call import Call
@@ -65,6 +67,29 @@ def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
             assert targets[-3:] == ["397.py", "398.py", "399.py"]
             assert "0.py" not in targets
             assert (preview.session.run.prompt, preview.session.run.outcome) == ("Do much.", "succeeded")
+
+
+@pytest.mark.slow
+async def test_panes_wait_for_the_end_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a file is read for the first time, the panes show a part of it only after some time."""
+    path = large(tmp_path / "r.ndjson", 200)
+    monkeypatch.setattr(screen, "_CATCH_UP_SECONDS", 0.0)
+    left: list[int] = []
+    sync = Workspace.sync
+
+    def noted(workspace: Workspace, *given: Any, **named: Any) -> float:
+        left.append(workspace.panes.feed.backlog())
+        return sync(workspace, *given, **named)
+
+    monkeypatch.setattr(Workspace, "sync", noted)
+    for seconds, are_parts_shown in ((1000.0, False), (0.0, True)):
+        monkeypatch.setattr(screen, "_LOADING_SECONDS", seconds)
+        left.clear()
+        with case(seconds):
+            async with opened(path) as stage:
+                assert len(stage.feed.session.calls) == 200
+            assert left[-1] == 0
+            assert any(left) is are_parts_shown
 
 
 @pytest.mark.slow

@@ -94,6 +94,9 @@ _CLOCK_SECONDS = 1.0
 _STATUS_SECONDS = 0.1
 """Seconds between two updates of header, status line and the clocks of running calls while lines arrive. They
 would be an eighth of the Python calls of 50 frames a second."""
+_LOADING_SECONDS = 0.25
+"""Seconds between two updates of the panes while a file is read for the first time. Each update lays out and
+draws a part of the session that nobody reads: with one each slice, they took as long as reading it."""
 _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 """Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
@@ -163,6 +166,8 @@ class WatchScreen(Screen[None]):
         self._box_tab = ""
         self._has_more = False
         self._is_read = False
+        self._show_at = 0.0
+        """When the panes show what was read so far, by the monotonic clock, if not all is read before."""
         is_preview = loading is not None
         self._take(feed, Workspace(feed, shows_thinking=config.thinking, is_preview=is_preview))
 
@@ -172,6 +177,8 @@ class WatchScreen(Screen[None]):
         """The time of the last update of the status, by the monotonic clock."""
         self._calls_wait = 0.0
         """The seconds until the panes of calls were due at the last tick; 0 if they were up to date."""
+        self._unshown = 0
+        """The events that were read and are not shown yet."""
         self._was_over = False
         self._integrity = integrity(feed.session)
         self._touched: TouchedFiles | None = None
@@ -195,6 +202,7 @@ class WatchScreen(Screen[None]):
     def on_mount(self) -> None:
         if self._source.wakeup is not None:
             self.frame_scheduler.listen(self._source.wakeup)
+        self._show_at = monotonic() + _LOADING_SECONDS
         self.call_after_refresh(self.frame_scheduler.within, 0)
         if self._source.agent_pid is not None:
             self.set_interval(_SURVIVORS_SECONDS, self._check_survivors)
@@ -217,9 +225,16 @@ class WatchScreen(Screen[None]):
             return None
         feed, workspace = self._feed, self.workspace
         loading = self._swap if self._swap is not None and self._swap.is_loading else None
-        is_behind = feed.backlog() > BEHIND_BYTES
+        is_behind = feed.backlog() > (BEHIND_BYTES if self._is_read else 0)
         applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
-        self._is_read = self._is_read or not (
+        self.frame_scheduler.share = LOADING_SHARE if is_behind else LIVE_SHARE
+        self._unshown += applied
+        if not self._is_read and feed.backlog() and monotonic() < self._show_at:
+            return 0
+        applied, self._unshown = self._unshown, 0
+        self._show_at = monotonic() + _LOADING_SECONDS
+        was_read = self._is_read
+        self._is_read = was_read or not (
             feed.backlog() or self._source.is_filling or (feed.reader.growth.has_ended() and not feed.is_over)
         )
         if self._is_read and loading is None and (self._begins or self._happened is not None):
@@ -227,7 +242,6 @@ class WatchScreen(Screen[None]):
         if stderr := self._source.new_stderr():
             workspace.add_stderr(stderr)
             applied += 1
-        self.frame_scheduler.share = LOADING_SHARE if is_behind else LIVE_SHARE
         if loading is None:
             applied = self._show_moment() or (applied if self._moment.is_live else 0)
         is_sought, self._moment.is_sought = self._moment.is_sought, False
@@ -264,7 +278,10 @@ class WatchScreen(Screen[None]):
             if loading is not None:
                 return self._load(loading)
             self._show_status(now)
-            self._show_marked()
+            if was_read or not self._moment.is_live or self._moment.opening is not None:
+                self._show_marked()
+            else:
+                self._has_more = self._is_read  # at the next tick: its modules take as long as the first text
         if is_streaming:
             draw_now(self)
         return self._seconds_to_next_tick(wait)
@@ -604,7 +621,7 @@ class WatchScreen(Screen[None]):
         if self._happened is None:
             self._happened = _what_happened()
             self.mount(self._happened, before=self.workspace)
-        self._happened.call_later(
+        self._happened.call_after_refresh(
             self._happened.read, self._feed, self.workspace.panes.calls.newest, self._touched
         )
 
