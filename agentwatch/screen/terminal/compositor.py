@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.segment import Segment
-from textual._compositor import Compositor, CompositorUpdate, LayoutUpdate
+from textual._compositor import Compositor, CompositorUpdate
 from textual.filter import LineFilter
 from textual.geometry import Region
 from textual.screen import Screen
@@ -74,12 +74,21 @@ class PieceCompositor(Compositor):
         self._pieces: dict[int, list[Piece]] = {}
         self._arrangement: dict[Widget, tuple[Region, Region]] = {}
         """The visible widgets, front first, for which the pieces were computed."""
+        self._is_first = True
+        """Whether the screen was not yet redrawn: Textual demands it after the first frame."""
 
     def update_widgets(self, widgets: set[Widget]) -> None:
-        self._changed |= widgets
+        """Redraw widgets; not those that were drawn after they had asked for it, and not a screen that was
+        drawn when it was shown first."""
+        if self._is_first and self._shown:
+            for screen in widgets:
+                if isinstance(screen, Screen) and not screen.is_modal and screen.stack_updates == 1:
+                    self._is_first = False
+                    screen._repaint_regions.clear()  # noqa: SLF001 - Textual has no public way
+        self._changed |= {widget for widget in widgets if widget._repaint_regions}  # noqa: SLF001 - as above
         super().update_widgets(widgets)
 
-    def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
+    def render_full_update(self, simplify: bool = False) -> CompositorUpdate:  # type: ignore[override]
         """Redraw the whole screen, and forget what it showed; `simplify` is set for an exported picture, in
         which Textual joins segments."""
         self._is_rearranged()
@@ -87,12 +96,11 @@ class PieceCompositor(Compositor):
         if simplify:
             return super().render_full_update(simplify)
         self._dirty_regions.clear()
-        screen = self.size.region
-        rows: list[list[Strip]] = [[] for _ in range(screen.height)]
-        for y, _, strip in self._drawn_in((y, 0, screen.width) for y in range(screen.height)):
-            if strip is not None:
-                rows[y].append(strip)
-        return LayoutUpdate([*rows], screen)
+        for widget in self.visible_widgets:
+            widget._repaint_regions.clear()  # noqa: SLF001 - see `update_widgets`
+        width, height = self.size
+        drawn = self._drawn_in((y, 0, width) for y in range(height))
+        return ChangedPieces(drawn, self._shown, self._changed)
 
     def render_partial_update(self) -> CompositorUpdate | None:  # type: ignore[override]
         """Redraw the dirty regions, or the whole screen if a widget appeared, vanished or moved: Textual may

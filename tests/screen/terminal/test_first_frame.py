@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from rich.console import RenderableType
+from textual._compositor import CompositorUpdate
 from textual.app import App, ComposeResult
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
@@ -13,9 +14,11 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from agentwatch.cli.terminal import claimed_terminal
+from agentwatch.screen.screens.session.finish_summary import FinishSummary
+from agentwatch.screen.screens.session.marked_moments import MarkedMoments
 from agentwatch.screen.terminal.frames import component_style, eager_classes
 from tests.builders.screen.app import opened
-from tests.builders.screen.lines import init, prompt
+from tests.builders.screen.lines import answer, init, prompt, result, shell
 from tests.conftest import Saver
 
 NAMES = ("line--plain", "line--added", "line--dim")
@@ -114,3 +117,46 @@ async def test_garbage_is_collected_after_the_first_frame(
     with pytest.raises(ZeroDivisionError), claimed_terminal():
         raise ZeroDivisionError
     assert gc.isenabled()
+
+
+@pytest.fixture
+def written(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the app writes to the terminal, frame by frame."""
+    frames: list[str] = []
+    display = App._display
+
+    def noted(app: App[Any], screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            frames.append(renderable.render_segments(app.console))
+        display(app, screen, renderable)
+
+    monkeypatch.setattr(App, "_display", noted)
+    return frames
+
+
+@pytest.mark.slow
+async def test_what_the_first_frame_shows_is_not_written_again(recording: Saver, written: list[str]) -> None:
+    """While nothing changes, the frame of each of the three panes is written once, in one frame."""
+    async with opened(recording(init() + prompt("go")), (160, 50), follow=True) as stage:
+        await stage.settled()
+        assert [frame.count("╭") for frame in written if "╭" in frame] == [3]
+
+
+@pytest.mark.slow
+async def test_the_newest_text_is_shown_before_what_is_left_is_searched(
+    recording: Saver, written: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The newest text is drawn before the marked moments and the summary of the end are read."""
+    were_shown: list[tuple[str, bool]] = []
+    for cls, name in ((MarkedMoments, "update"), (FinishSummary, "read")):
+        read = getattr(cls, name)
+
+        def noted(*given: Any, _name: str = name, _read: Any = read) -> Any:
+            were_shown.append((_name, any("farewell" in frame for frame in written)))
+            return _read(*given)
+
+        monkeypatch.setattr(cls, name, noted)
+    path = recording(init() + prompt("go") + shell(1, 0, "ok") + answer("farewell") + result("farewell"))
+    async with opened(path, (160, 50)) as stage:
+        await stage.until(lambda: len({name for name, _ in were_shown}) == 2, "both to be read")
+    assert all(is_shown for _, is_shown in were_shown)

@@ -12,7 +12,7 @@ PRIVATE = {
     (where, name)
     for where, names in (
         ("textual._ansi_sequences", "ANSI_SEQUENCES_KEYS"),
-        ("textual._compositor", "Compositor CompositorUpdate LayoutUpdate"),
+        ("textual._compositor", "Compositor CompositorUpdate"),
         ("textual._compositor.Compositor", "_dirty_regions _regions_to_spans cuts layers_visible"),
         ("textual._compositor.Compositor", "render_full_update render_partial_update size"),
         ("textual._compositor.Compositor", "update_widgets visible_widgets"),
@@ -30,7 +30,7 @@ PRIVATE = {
         ("textual.message_pump.MessagePump", "_attach _close_messages_no_wait"),
         ("textual.screen.Screen", "_compositor _dirty_widgets _get_breakpoint_classes _on_timer_update"),
         ("textual.strip.Strip", "_cell_length _render_cache _segments"),
-        ("textual.widget.Widget", "_repaint_required"),
+        ("textual.widget.Widget", "_repaint_regions _repaint_required"),
     )
     for name in names.split()
 }
