@@ -76,7 +76,7 @@ _max_bytes = click.option(
 )
 
 
-@click.group(cls=_HelpfulGroup)
+@click.group(cls=_HelpfulGroup, no_args_is_help=False)
 def engine() -> None:
     """Set up and check the NATS server to which machines publish."""
 

@@ -68,7 +68,7 @@ def find(words: tuple[str, ...], file: str | None, limit: int, *, as_json: bool)
     if (option := next((word for word in words if word.startswith("--")), None)) is not None:
         raise click.UsageError(f"no such option: {option} (to find it, write '\"{option}\"')")
     if not text.strip() and not file:
-        raise click.UsageError("WORDS are missing: words, or --path FILE")
+        raise click.UsageError("WORDS are missing, or --path FILE")
     from agentwatch.cli.sessions import every_session
     from agentwatch.rules.language.errors import RuleError
 

@@ -82,6 +82,8 @@ def test_wrong_use_is_one_error_line(tmp_path: Path) -> None:
         ("cmpare a b", "did you mean compare? (see agentwatch --help)"),
         ("hooks", "Choose from: status, install, remove (see agentwatch hooks --help)"),
         ("check --nope", "(see agentwatch check --help)"),
+        ("engine", "agentwatch: Missing command (see agentwatch engine --help)"),
+        ("show", "agentwatch: Missing argument 'ADDRESS' (see agentwatch show --help)"),
         ("engine limits", "(see agentwatch engine limits --help)"),
         ("--nope", "(see agentwatch --help)"),
         ("compare plain.ndjson text.txt", "agentwatch: text.txt: not a stream of an agent"),
