@@ -116,8 +116,8 @@ def _misuse(error: click.UsageError) -> str:
     """Return what is wrong with the arguments, in one line, and the command whose help has the right ones."""
     words = ("agentwatch",) if error.ctx is None else error.ctx.command_path.split(" ")
     command = " ".join(word for word in words if word != watch.name)
-    words = " ".join(error.format_message().split()).removesuffix(".")
-    return f"{words} (see {command} --help)"
+    message = " ".join(error.format_message().split()).removesuffix(".")
+    return f"{message} (see {command} --help)"
 
 
 def _report(message: str, code: int) -> int:
