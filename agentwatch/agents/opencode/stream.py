@@ -384,8 +384,6 @@ class OpencodeDecoder(AgentDecoder):
         """Whether the model has requested calls in this step: another step follows, whatever its reason."""
         self._is_refused = False
         """Whether the user has refused a call of this step: none follows."""
-        self._stepped: str | None = None
-        """The message with the last step."""
         self._prompts: list[str | None] = []
         """The ids of the last messages whose text was a prompt."""
         self._created_ms = 0
@@ -465,7 +463,7 @@ class OpencodeDecoder(AgentDecoder):
             return events
         if info.get("summary") is True:
             return [*events, Compaction(is_over=True)]
-        if "finish" in info or text(info, "id") == self._stepped:
+        if "finish" in info or number(mapping(info.get("tokens")), "output") != 0:
             return events
         self._is_over = True  # the user has stopped the tries of a request
         return [*events, TurnEnded(Outcome.CANCELLED, None, self._session_id)]
@@ -522,7 +520,6 @@ class OpencodeDecoder(AgentDecoder):
         events = self._texts.close()
         if parent_call is not None or message.get("summary") is True:
             return events
-        self._stepped = text(message, "id")
         self._calls_in_step = self._is_refused = False
         if not self._is_over:
             return events

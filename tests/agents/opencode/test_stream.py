@@ -198,16 +198,17 @@ def test_what_a_line_is_and_adds() -> None:
     assert len(session(session_line(), *many, written("x", "prt_0")).text) == 66
 
 
-def test_a_message_that_is_completed_without_a_step_was_stopped() -> None:
-    """Stopped between two tries of a request, opencode writes neither an error nor a reason."""
+def test_a_message_that_is_completed_without_an_answer_was_stopped() -> None:
+    """Stopped between two tries of a request, opencode writes no error, no reason and no tokens."""
     prompt = stored("text", "user", text="Do it", message_id="msg_0")
-    over: dict[str, Any] = {"time": {"created": 1, "completed": 2}}
+    over: dict[str, Any] = {"time": {"created": 1, "completed": 2}, "tokens": {"input": 0, "output": 0}}
     for lines, outcome in (
         ([message()], Outcome.RUNNING),
         ([message(), message(**over)], Outcome.CANCELLED),
         ([message(), message(**over, summary=True)], Outcome.RUNNING),
         ([message(), message(**over, finish="other")], Outcome.RUNNING),
-        ([message(), stored("step-start", message_id="msg_1"), message(**over)], Outcome.RUNNING),
+        ([message(), message(**over | {"tokens": {"output": 7}})], Outcome.RUNNING),
+        ([message(), message(**over | {"tokens": None})], Outcome.RUNNING),
     ):
         with case((len(lines), outcome)):
             assert session(session_line(), prompt, *lines, is_over=False).outcome is outcome
