@@ -25,6 +25,7 @@ from agentwatch.recording.store import (
     own_objects,
     private_folder,
     saved_recordings,
+    version_at,
     writable,
 )
 from agentwatch.text.safe import SafeText, cut, safe_line
@@ -158,7 +159,7 @@ class SessionActs:
     def __init__(self, own: Path | None) -> None:
         self._own = own
         self._file: tuple[tuple[str, str], Path | None] = (("", ""), None)
-        self._version: tuple[int, ...] = ()
+        self._version: tuple[int, ...] | None = None
         self._has_more = False
         self._acts: Sequence[Act] = ()
 
@@ -175,11 +176,7 @@ class SessionActs:
             path = acts_file(agent, session_id, self._own, os.environ)
             self._file = (agent, session_id), path
         path = self._file[1]
-        try:
-            found = None if path is None else os.lstat(path)
-        except OSError:
-            found = None
-        version = () if found is None else (found.st_ino, found.st_size, found.st_mtime_ns)
+        version = None if path is None else version_at(path)
         if version != self._version or self._has_more:
             acts, self._has_more = _read(path)
             self._version, self._acts = version, self._acts if acts == self._acts else acts

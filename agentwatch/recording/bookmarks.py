@@ -17,7 +17,7 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.base.clock import now_ms
-from agentwatch.recording.store import natural, open_own, replace_file
+from agentwatch.recording.store import natural, open_own, replace_file, version_at
 
 _VERSION = 1
 MOST_BOOKMARKS = 1000
@@ -154,7 +154,7 @@ class Bookmarks:
     def refresh(self) -> bool:
         """Read the file again if another viewer has changed it; return whether other bookmarks are shown.
         Those behind the end of the recording are shown once it has grown that far."""
-        if self._path is not None and (stamp := _stamp(self._path)) != self._stamp:
+        if self._path is not None and (stamp := version_at(self._path)) != self._stamp:
             try:
                 self._in_file = read_bookmarks(self._path)
             except OSError as error:
@@ -210,7 +210,7 @@ class Bookmarks:
                 self._warn(error)
             else:
                 self._unwritten.clear()
-                self._stamp = _stamp(self._path)
+                self._stamp = version_at(self._path)
         self._show()
 
     def _merged(self, in_file: Mapping[int, Bookmark]) -> dict[int, Bookmark]:
@@ -247,12 +247,3 @@ def ends_a_line(line_at: Callable[[int, int], bytes], offset: int) -> bool:
 
 def _name(name: str) -> str:
     return " ".join(name.encode("utf-8", "replace").decode().split())[:MOST_NAME]
-
-
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Return None if the file does not exist."""
-    try:
-        found = os.stat(path, follow_symlinks=False)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -184,6 +184,15 @@ def within(root: Path, *names: str) -> Path | None:
     return path if is_plain and is_inside else None
 
 
+def version_at(path: Path) -> tuple[int, ...] | None:
+    """What differs once the file has changed; None if it does not exist."""
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
     """The object in a file, which is closed; {} if it contains none within `most_bytes`."""
     import orjson  # 20 ms, which a prompt waits for only if there is such a file

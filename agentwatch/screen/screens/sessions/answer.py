@@ -209,9 +209,6 @@ class PermissionPrompts:
         self._app.push_screen(box, answer)
 
     def _changed(self) -> None:
-        box = self._box
-        if box is not None and self._answers.questions.get(box.question.id) is not box.question:
-            box.withdraw(_THERE)
         if self._answers.problem:
             words = safe_line(self._answers.problem)
             self._app.notify(words, severity="error", timeout=_PROBLEM_SECONDS, markup=False)
