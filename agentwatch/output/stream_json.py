@@ -72,12 +72,14 @@ class Tee:
 
 
 class _PlayedGrowth:
-    def __init__(self, playhead: Playhead) -> None:
+    def __init__(self, playhead: Playhead, whole: Growth) -> None:
         self._playhead = playhead
+        self._whole = whole
 
     def size(self) -> int:
+        """The live moment is behind a line end, which a last line may lack."""
         self._playhead.tick()
-        return self._playhead.offset
+        return min(self._playhead.offset, self._whole.size())
 
     def has_ended(self) -> bool:
         self._playhead.tick()
@@ -119,7 +121,9 @@ def replayed(
     playhead.start, playhead.until = part
     playhead.play(part.start)
     playhead.is_paused = True
-    feed = PlayedFeed(LineReader(reader.fd, _PlayedGrowth(playhead), reader.times), playhead, agent)
+    feed = PlayedFeed(
+        LineReader(reader.fd, _PlayedGrowth(playhead, reader.growth), reader.times), playhead, agent
+    )
     feed.advance()
     if history.timeline.has_times:
         playhead.turn()

@@ -1,5 +1,6 @@
 """A printed replay prints the part that was asked for, at its times."""
 
+import os
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from tests.builders.lines import completed, delta, init, result, started
 from tests.builders.moment.timed import timed, timed_evenly
 from tests.builders.screen.lines import session, shell
 from tests.conftest import case
-from tests.harness.program import ran
+from tests.harness.program import ran, watch
 
 AT_ONCE = ("--max-idle", "0")
 
@@ -91,6 +92,18 @@ def test_only_the_calls_that_end_in_a_part_are_printed(recorded: Path) -> None:
             assert (done.returncode, done.stdout) == (2, b"")
             assert done.stderr.decode().startswith(f"agentwatch: {reason.format(path=recorded)}")
             assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.system
+def test_a_cut_last_line_ends_the_replay(recorded: Path) -> None:
+    """A killed process leaves half a line, with or without times; its replay ends as that of a whole one."""
+    os.truncate(recorded, recorded.stat().st_size - 3)
+    for words in (("--from", "#4"), ()):
+        with case(words):
+            done = watch("replay", recorded, *AT_ONCE, *words, "-p", late=10)
+            assert done.stdout.decode().splitlines() == echoes(0, 1, 2, 3, 4, 5)[4 if words else 0 :]
+            assert done.stderr == b"agentwatch: the stream ended without a result\n"
+        recorded.with_suffix(".times").unlink(missing_ok=True)
 
 
 def test_what_needs_no_wait_is_printed_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
