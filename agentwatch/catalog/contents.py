@@ -66,6 +66,13 @@ def pieces(path: Path) -> Generator[Piece]:
     except NotADirectoryError:  # a session in a database: opencode.db/ses_…
         yield from _stored(path, path.parent)
         return
+    except OSError:
+        from agentwatch.catalog.places import own_folder
+
+        if own_folder(os.fspath(path), os.geteuid()) is None:
+            raise
+        yield from _stored(path)  # a session whose files are in a folder of its own
+        return
     try:
         if not os.fspath(path).endswith(".json"):
             found = _in_file(fd)
@@ -104,11 +111,12 @@ def _in_file(fd: int) -> Generator[Piece]:
         yield Piece(at - len(rest), rest)
 
 
-def _stored(path: Path, file: Path) -> Generator[Piece]:
+def _stored(path: Path, file: Path | None = None) -> Generator[Piece]:
     if path == file and os.stat(file, follow_symlinks=False).st_size > _MOST_STORED_BYTES:
         yield _LEFT
         return
-    os.close(open_own(file))
+    if file is not None:
+        os.close(open_own(file))
     store = store_for(path)
     if store is None:
         raise OSError(errno.EINVAL, "it holds no session", str(path))
