@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import gc
-import os
-import signal
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-import agentwatch
 from agentwatch.agents.session_entry import SessionEntry
 from agentwatch.catalog.index_rows import Rows, rows_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.feed.checkpoints import NOT_PICKLED
+from agentwatch.feed.decoding_process import HelperProcess, cores
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 _LEAST_BYTES = 8 << 20
 """What a process must have to read: 0.25 s. Its start takes 0.1 s."""
@@ -23,16 +23,12 @@ _MOST_PROCESSES = 8
 """Each takes 40 MB."""
 _BATCH_BYTES = 1 << 20
 _MOST_IN_BATCH = 32
-_START = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "from agentwatch.catalog.reader_processes import main; main()"
-)
 
 
 def read_sessions(due: Sequence[SessionEntry]) -> Generator[tuple[SessionEntry, Rows], None, None]:
     """Yield each session with its rows, in any order. Sessions that a process did not return, because it was
     killed or met an error of ours, are read here."""
-    number = min(_cores(), _MOST_PROCESSES, sum(found.size for found in due) // _LEAST_BYTES, len(due))
+    number = min(cores(), _MOST_PROCESSES, sum(found.size for found in due) // _LEAST_BYTES, len(due))
     readers = _started(number) if number > 1 and sys.executable else []
     repositories = Repositories()
     try:
@@ -43,28 +39,10 @@ def read_sessions(due: Sequence[SessionEntry]) -> Generator[tuple[SessionEntry, 
             reader.end()
 
 
-def _cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):  # Linux only
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class _Reader:
+class _Reader(HelperProcess):
     def __init__(self) -> None:
         """Raise `OSError`."""
-        from multiprocessing.connection import Pipe  # takes 20 ms, which only a large job has to spare
-
-        folder = os.path.dirname(os.path.dirname(os.path.abspath(agentwatch.__file__)))
-        self.pipe, theirs = Pipe()
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _START, folder, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # what a plug-in prints is not an answer
-                stderr=subprocess.DEVNULL,
-            )
+        super().__init__(__name__)
         self.batch: Sequence[SessionEntry] = []
         """What it is reading."""
 
@@ -82,11 +60,6 @@ class _Reader:
             rows: list[Rows | None] = self.pipe.recv()
             return rows
         return None
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        self.pipe.close()
 
 
 def _started(number: int) -> list[_Reader]:
@@ -132,18 +105,11 @@ def _batches(due: Sequence[SessionEntry]) -> Iterator[list[SessionEntry]]:
         yield batch
 
 
-def main() -> None:
+def serve(pipe: Connection) -> None:
     """Read what the process asks for that has started this one, until it closes the pipe."""
-    from multiprocessing.connection import Connection
-
-    for number in (signal.SIGINT, signal.SIGQUIT):
-        signal.signal(number, signal.SIG_IGN)  # a key is meant for that process
-    gc.set_threshold(200_000, 20, 1000)  # as in `cli.start`
     repositories = Repositories()
-    with suppress(OSError, EOFError, *NOT_PICKLED), Connection(int(sys.argv[1])) as pipe:
-        while True:
-            pipe.send([_rows(found, repositories) for found in pipe.recv()])
-    os._exit(0)
+    while True:
+        pipe.send([_rows(found, repositories) for found in pipe.recv()])
 
 
 def _rows(found: SessionEntry, repositories: Repositories) -> Rows | None:

@@ -234,6 +234,17 @@ class Observer(Protocol):
         """Note that every line before an offset was applied, and that none is held back."""
 
 
+class DecodedAhead(Protocol):
+    """The lines of a recording that are decoded elsewhere."""
+
+    def take(self) -> tuple[Iterator[DecodedLine], Decoder] | None:
+        """Return the next lines, and the decoder after them; None if none has arrived. Raise `EOFError` if no
+        more will. The reader of the feed then continues after those that were returned."""
+
+    def end(self) -> None:
+        """End decoding: no more lines are wanted."""
+
+
 class Feed:
     """`agent` is None to detect it, `checkpoint` to begin at the start."""
 
@@ -253,6 +264,8 @@ class Feed:
         self.takes_agent_times = False
         """Whether a line without an arrival time gets the agent's time instead."""
         self.session = Session() if checkpoint is None else checkpoint.session
+        self.ahead: DecodedAhead | None = None
+        """Lines that are decoded elsewhere. While there are such, `advance` does not wait for them."""
         self.acts_of: SessionActs | None = None
         """It is None if what the user did to the session is not known."""
         self.offset = 0 if checkpoint is None else checkpoint.offset
@@ -356,6 +369,8 @@ class Feed:
             return False
         if self.observer is not None and not (self._joiner.is_holding or self._detection.is_active):
             self.observer.paused(self.offset, self.session, self._decoder)
+        if self.ahead is not None:
+            return self._takes_ahead(self.ahead)
         size = self.reader.growth.size()
         lines = self.reader.read()
         if lines:
@@ -370,6 +385,19 @@ class Feed:
         rest = [*map(self._timed, (*self._detection.rest(), *self._joiner.rest()))]
         self._decoded, self.is_decoded = iter(rest), not rest  # a map of a method would keep this feed alive
         return bool(rest)
+
+    def _takes_ahead(self, ahead: DecodedAhead) -> bool:
+        """Take lines that were decoded elsewhere; return whether any have arrived."""
+        try:
+            taken = ahead.take()
+        except EOFError:
+            self.ahead = None
+            return self._reads_on()
+        if taken is None:
+            return False
+        self._decoded, self._decoder = taken
+        self._joiner, self._detection = LineJoiner(self._decoder), DetectionBuffer(self._decoder)
+        return True
 
     def _decode(self, lines: Lines) -> Iterator[DecodedLine]:
         joiner, decoder, data = self._joiner, self._decoder, lines.data

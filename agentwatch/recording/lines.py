@@ -153,6 +153,10 @@ class LineReader:
             return line
         return Lines(self.offset, [], self.times)
 
+    def skip(self, offset: int) -> None:
+        """Continue with the line at an offset."""
+        self._offset, self._tail, self._tail_bytes = offset, [], 0
+
     def is_at_end(self) -> bool:
         ended = self.growth.has_ended()
         return ended and self._offset >= self.growth.size() and not self._tail_bytes

@@ -1,5 +1,6 @@
 """A large recording shows its end at once, and everything once it is read."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.opening import saved_source
+from agentwatch.feed import decoding_process
 from agentwatch.feed.feed import Feed, preview_feed, preview_reader
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import nameless_file
@@ -35,6 +37,15 @@ def large(path: Path, calls: int, *ending: bytes) -> Path:
         lines.append(completed("edit", f"c{number}", {"success": {"message": BLOB}}, path=f"{number}.py"))
     path.write_bytes(b"".join([*lines, *ending]))
     return path
+
+
+def has_child() -> bool:
+    """Return whether a process that was started runs, or has ended and was not waited for."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
@@ -122,6 +133,31 @@ async def test_the_whole_recording_follows_the_preview(
         assert len(lines_of(stage.pane("calls"))) == 400
         await stage.press("2", "g")
         await stage.shows("3 Detail · #1 edit")
+
+
+@pytest.mark.system
+@pytest.mark.slow
+async def test_a_process_may_decode_a_recording_behind_its_preview(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All is shown as without it, and the process ends with the reading, or with the screen."""
+    monkeypatch.setattr(screen, "_LARGE_BYTES", 1 << 20)
+    monkeypatch.setattr(decoding_process, "_LEAST_BYTES", 1 << 20)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1}, raising=False)
+    path = large(tmp_path / "r.ndjson", 800, result("".join(f"Sentence {n}. " for n in range(800))))
+    async with opened(path) as stage:
+        await stage.shows("800 calls")
+        await stage.shows("3 Detail · #800 edit 799.py")
+        assert "recording whole" in stage.status
+        assert len(lines_of(stage.pane("calls"))) == 800
+        assert not has_child()
+    monkeypatch.setattr(decoding_process, "_START", "import time; time.sleep(600)")
+    source = saved_source(path)
+    app = AgentwatchApp(source, feed := CountedFeed(source.reader), PendingSignals())
+    async with app.run_test() as pilot:
+        await eventually(pilot, lambda: feed.ahead is not None, "a process")
+    os.close(source.reader.fd)
+    assert not has_child()
 
 
 @pytest.mark.system

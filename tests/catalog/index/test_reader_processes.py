@@ -14,6 +14,7 @@ from agentwatch.catalog import reader_processes
 from agentwatch.catalog.index import SessionIndex, update
 from agentwatch.catalog.reader_processes import read_sessions
 from agentwatch.catalog.statistics import Chosen, Statistics, statistics
+from agentwatch.feed import decoding_process
 from tests.builders.machine.fake import fake_machine
 from tests.catalog.index.machines import Indexed
 
@@ -68,7 +69,7 @@ def test_several_processes_read_what_one_reads(
     by_several = found_in(indexed)
     with monkeypatch.context() as patched:
         patched.setattr(reader_processes, "_LEAST_BYTES", 1 << 30)
-        patched.setattr(reader_processes, "_START", "raise SystemExit(1)")
+        patched.setattr(decoding_process, "_START", "raise SystemExit(1)")
         assert found_in(indexed) == by_several
     assert by_several.of_sessions.sums.sessions > 20
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
@@ -89,7 +90,7 @@ def test_without_another_process_all_is_read_here(
     """A process that cannot be started, or that ends at once, costs no session."""
     expected = {entry.path for entry in indexed.found()}
     with monkeypatch.context() as patched:
-        patched.setattr(reader_processes, "_START", "raise SystemExit(1)")
+        patched.setattr(decoding_process, "_START", "raise SystemExit(1)")
         assert {entry.path for entry, _ in read_sessions(indexed.found())} == expected
     for program in ("/no/python", None):
         monkeypatch.setattr("sys.executable", program)

@@ -18,6 +18,8 @@ _REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.03
 """The duration of a slice, and so the longest time that a key waits meanwhile. Each slice draws a frame."""
 _TYPING_SLICE_SECONDS = 0.015
+_WAIT_SECONDS = 0.01
+"""The time between two looks for lines that a process decodes, once all others are laid out."""
 _TYPING_SECONDS = 1.0
 """The time after a key in which more keys are expected."""
 
@@ -28,6 +30,7 @@ class PreviewSwap:
     def __init__(self, feed: Feed, *, shows_thinking: bool) -> None:
         self.feed = feed
         self.is_loading = True
+        self._is_begun = False
         self._workspace: Workspace | None = None
         """The workspace that will replace the preview, once everything is read."""
         self._shows_thinking = shows_thinking
@@ -42,7 +45,7 @@ class PreviewSwap:
         return self._kept_keys is not None
 
     def words(self) -> SafeText:
-        if self._workspace is None:
+        if self._workspace is None or self.feed.backlog():
             return SafeText(f"reading · {byte_size(self.feed.backlog())} left")
         return SafeText(f"laying out · {self._workspace.panes.transcript.viewport.taken_percent} %")
 
@@ -52,19 +55,32 @@ class PreviewSwap:
         if self._skips_next:
             self._skips_next = False
             return _REST_SECONDS, None
+        if not self._is_begun:
+            from agentwatch.feed.decoding_process import decode_ahead  # which the first frame does not need
+
+            self._is_begun = True
+            decode_ahead(self.feed)
         seconds = _TYPING_SLICE_SECONDS if perf_counter() < self._typing_until else _SLICE_SECONDS
-        self.feed.advance(seconds)
-        if self.feed.backlog():
+        has_more = self.feed.advance(seconds) > 0 and self.feed.backlog() > 0
+        if has_more or (self.feed.backlog() and self.feed.ahead is None):
             return 0, None
         if self._workspace is None:
             self._workspace = Workspace(self.feed, shows_thinking=self._shows_thinking)
         width = preview.panes.transcript.scrollable_content_region.width
-        if not self._workspace.panes.take(width, seconds):
+        is_laid_out = self._workspace.panes.take(width, seconds)
+        if self.feed.backlog():  # a process decodes it
+            return _WAIT_SECONDS if is_laid_out else 0, None
+        if not is_laid_out:
             return 0, None
         self._workspace.take_over(preview)
         self.is_loading, self._kept_keys = False, []
         preview.screen.set_focus(None)  # a key sent to a pane that is then removed would be lost
         return 0, self._workspace
+
+    def end(self) -> None:
+        """End what loads the session, because it is not shown any more."""
+        if self.feed.ahead is not None:
+            self.feed.ahead.end()
 
     async def exchange(self, screen: Screen[Any], whole: Workspace, on_shown: Callable[[], None]) -> None:
         """Replace the panes, scroll them as the preview was, and send the keys pressed meanwhile again."""

@@ -68,8 +68,8 @@ if TYPE_CHECKING:
 
 _LARGE_BYTES = 8 << 20
 """A saved recording that is larger than this is shown as a preview until it is read."""
-_MOST_SETTLED, _MOST_ENDED = 32_768, 24_576
-"""The calls and texts of such a recording that stay unpacked: 49 MB. 1 GB loads with 4 % less CPU."""
+_MOST_SETTLED, _MOST_ENDED = 16_384, 12_288
+"""The calls and texts of such a recording that stay unpacked: 25 MB. 1 GB loads with 4 % less CPU."""
 
 
 FirstShown = tuple[Feed, Feed | None]
@@ -141,6 +141,8 @@ class WatchScreen(Screen[None]):
         super().__init__()
         prepare(self)
         feed, loading = first
+        self._progress_at = 0.0
+        """When the progress of loading was shown."""
         self._swap = None if loading is None else PreviewSwap(loading, shows_thinking=config.thinking)
         self._source = source
         self._keys = bound_keys(config.keys)
@@ -210,6 +212,8 @@ class WatchScreen(Screen[None]):
     def on_unmount(self) -> None:
         self.frame_scheduler.stop()
         self.notices.rest()
+        if self._swap is not None:
+            self._swap.end()
 
     @on(BlockViewport.Unsettled)
     @on(events.Resize)
@@ -349,7 +353,9 @@ class WatchScreen(Screen[None]):
         self.frame_scheduler.share = LOADING_SHARE
         wait, workspace = swap.load(self.workspace)
         if workspace is None:
-            view = swap.words()
+            if monotonic() < self._progress_at + _STATUS_SECONDS:
+                return wait
+            self._progress_at, view = monotonic(), swap.words()
             room = self._status.size.width - columns(view) - 3
             words = cut(SafeText("showing the end while the rest loads"), room)
             self._status.show_status(words, view, self._integrity)
