@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from agentwatch.agents.changes import complete_sum, patched_files
 from agentwatch.agents.claude.blocks import blocks as claudes_blocks
-from agentwatch.agents.claude.calls import Dialect, named_in
+from agentwatch.agents.claude.calls import Dialect, mcp_tool
 from agentwatch.agents.claude.stream import ClaudeDecoder
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
-from agentwatch.agents.tool import Facts, Phrase, Tool, command_in, named, path_in
+from agentwatch.agents.tool import Facts, Phrase, Tool, command_in, named, other_tool, path_in
 from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock, OutputBlock
 from agentwatch.session.events import ToolKind
 
@@ -77,7 +77,11 @@ TOOLS = {
 }
 """The tools by their name. A tool that is not listed shows its name and one argument."""
 
-tool_named = named_in(TOOLS)
+
+def tool_named(name: str) -> Tool:
+    return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
+
+
 AMP = Dialect("amp", tool_named, echoes_prompts=True, has_whole_usage=True, details_in=details_in)
 
 

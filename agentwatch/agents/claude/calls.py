@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -367,12 +367,8 @@ def _with(name: str, argument: str | None) -> str:
     return f"{name} {argument}" if argument else name
 
 
-def named_in(tools: Mapping[str, Tool]) -> Callable[[str], Tool]:
-    """Return a function that returns the tool with a name: one of these, of an MCP server, or another."""
-    return lambda name: tools.get(name) or mcp_tool(name) or other_tool(name)
-
-
-tool_named = named_in(TOOLS)
+def tool_named(name: str) -> Tool:
+    return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
 def mcp_tool(name: str) -> Tool | None:

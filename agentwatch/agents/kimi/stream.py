@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agentwatch.agents.changes import argument_blocks
-from agentwatch.agents.claude.calls import named_in
 from agentwatch.agents.fields import (
     SUBAGENT,
     Fields,
@@ -76,13 +75,20 @@ TOOLS = {
     "AskUserQuestion": Tool(ToolKind.OTHER, "Asked a question", first_question),
 }
 """The tools by their names, of those that version 2.1 offers to a model."""
-tool_named = named_in(TOOLS)
 _CODE = re.compile(r"Command failed with exit code: (-?\d{1,10})\.$")
 _FAILED = ("subagent error: ", "Invalid args for tool ", "Failed to ", 'Tool "')
 _BROKEN_OFF = ("Session closed", "Interrupted by user")
 _MISSING = ('" does not exist.', '" is not a file.')
 _WORKED = ("Wrote ", "Replaced ", "Appended ", "Todo list updated.")
 _MOST_LINE = 300
+
+
+def tool_named(name: str) -> Tool:
+    """Return the tool with a name. A tool of an MCP server is named `mcp__SERVER__TOOL`."""
+    if name.startswith("mcp__"):
+        words = name[len("mcp__") :].replace("__", " ", 1)
+        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: words)
+    return TOOLS.get(name) or other_tool(name)
 
 
 def plan_entries(name: str, arguments: Fields) -> tuple[PlanEntry, ...]:

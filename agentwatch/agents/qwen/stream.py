@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentwatch.agents.claude.calls import Dialect, named_in
+from agentwatch.agents.claude.calls import Dialect, mcp_tool
 from agentwatch.agents.claude.stream import ClaudeDecoder
-from agentwatch.agents.tool import Phrase, Tool, command_in, named, path_in
+from agentwatch.agents.tool import Phrase, Tool, command_in, named, other_tool, path_in
 from agentwatch.session.events import ToolKind
 
 # The tools: the kind, phrase and target of each.
@@ -34,7 +34,11 @@ TOOLS = {
 }
 """The tools by their name. A tool that is not listed shows its name and one argument."""
 
-tool_named = named_in(TOOLS)
+
+def tool_named(name: str) -> Tool:
+    return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
+
+
 QWEN = Dialect("qwen", tool_named, input_includes_cache=True, error_start="[API Error")
 
 
