@@ -51,11 +51,12 @@ class Piece(NamedTuple):
     """The offset in bytes from the beginning of the session."""
     lines: bytes
     """Whole lines. The last one may have no line end."""
-    is_left: bool = False
-    """Whether the rest of the session is not read."""
+    left: str = ""
+    """What of the session is not read."""
 
 
-_LEFT = Piece(0, b"", is_left=True)
+_LEFT = Piece(0, b"", "larger than is searched")
+_LONG_LINE = "with a line longer than is searched"
 _NOTHING = Piece(0, b"")
 
 
@@ -104,7 +105,7 @@ def _in_file(fd: int) -> Generator[Piece]:
             rest += read
             is_passed_over = len(rest) > _MOST_LINE_BYTES
             rest = b"" if is_passed_over else rest
-            yield Piece(at, b"")
+            yield Piece(at, b"", _LONG_LINE if is_passed_over else "")
             continue
         rest = b"" if is_passed_over else read[end:]
     if rest:
@@ -133,8 +134,8 @@ def _stored(path: Path, file: Path | None = None) -> Generator[Piece]:
 
 _LEAST_RUN = 3
 """From this length on, a run of plain characters is searched for instead of a word that has others too."""
-_RUN = re.compile(rb"[^\x00- \"'&/<>\\\x7f-\xff]+")
-"""Matches characters that no writer of JSON escapes."""
+_RUN = re.compile(rb"[^\x00- \"'&,/:<>\\\x7f-\xff]+")
+"""Matches characters that no writer of JSON escapes, and that are not put between values that are shown."""
 _UNSAID = (b'"type":"api-request', b'"type":"attachment"', b'"type":"session_meta"')
 """What marks lines that repeat the vendor's instructions in every session: whole requests and their
 attachments in transcripts of Claude Code (since 2.1.330), the first line of Codex's rollouts."""
@@ -159,6 +160,11 @@ def forms_in(condition: Condition) -> tuple[bytes, ...]:
 def _lines_with(forms: tuple[bytes, ...], data: bytes) -> Iterator[int]:
     """Yield the offsets of the lines that contain a form. `data` are whole lines."""
     lowered = data.lower()
+    if len(forms) > 1:  # most data are ASCII, and few have escapes
+        is_ascii, has_escapes = lowered.isascii(), b"\\u" in lowered
+        forms = tuple(
+            form for form in forms if (form.isascii() or not is_ascii) and (has_escapes or b"\\u" not in form)
+        )
     places = {form: lowered.find(form) for form in forms}
     while found := [place for place in places.values() if place >= 0]:
         first = min(found)
@@ -179,22 +185,38 @@ def _forms_of(words: list[str]) -> tuple[bytes, ...]:
     longest = max(runs, key=len, default=b"")
     if len(longest) >= _LEAST_RUN or not words:
         return (longest,) if longest else ()
-    word = max(words, key=len)
+    word = max((word.strip(":,") or word for word in words), key=len)
     escaped = [
-        json.dumps(cased, ensure_ascii=is_ascii)[1:-1]
-        for cased in (word, word.upper(), word.title())
-        for is_ascii in (False, True)
+        json.dumps(cased, ensure_ascii=is_ascii)[1:-1] for cased in _cased(word) for is_ascii in (False, True)
     ]
     escaped += [form.replace("/", "\\/") for form in escaped]
     escaped += [form.translate(_FOR_WEB_PAGES) for form in escaped]
     return tuple(dict.fromkeys(form.encode("utf-8", "surrogatepass").lower() for form in escaped))
 
 
+_CAPITALS = {"å": "\u212b", "ß": "\u1e9e", "ω": "\u2126"}
+"""Other capitals of a small letter than those that `upper` and `title` return."""
+_MOST_CASED = 8
+
+
+def _cased(word: str) -> list[str]:
+    """The beginning of a word in small letters and in capitals, mixed: the whole word if few letters have
+    both."""
+    found = [""]
+    for char in word:
+        cases = dict.fromkeys((char, char.upper(), char.title(), _CAPITALS.get(char, char)))
+        if char.isascii():
+            cases = {char: None}  # the forms and the lines are compared in small letters
+        if len(found) * len(cases) > _MOST_CASED:
+            break
+        found = [begun + each for begun in found for each in cases]
+    return [*found, *(each.replace("i\u0307", "\u0130") for each in found)]
+
+
 _FOR_WEB_PAGES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'"}
 """Characters that some writers of JSON escape."""
 
 
-_TOO_LARGE = "larger than is searched"
 _UNKNOWN = "of an unknown agent"
 _MOST_MS = 1 << 62
 """The clock of an agent may give any number."""
@@ -234,6 +256,7 @@ class Search:
         self._forms = forms_in(query.condition)
         self._repositories = Repositories()
         self._seen: set[tuple[object, ...]] = set()
+        self._left: set[tuple[Path, str]] = set()
         self.not_searched: Counter[str] = Counter()
         """The number of sessions by the reason."""
 
@@ -247,7 +270,7 @@ class Search:
                     if not self._forms or (yield from self._may_contain(one.path)):
                         yield from self._decoded(one, most)
             except Fault as fault:
-                self.not_searched[str(fault)] += 1
+                self.not_searched[str(fault).removeprefix(f"cannot open {one.path}: ")] += 1
             except FileNotFoundError:
                 self.not_searched["deleted"] += 1
             except OSError as error:
@@ -256,12 +279,17 @@ class Search:
     def _may_contain(self, path: Path) -> Generator[list[Hit], None, bool]:
         with closing(pieces(path)) as found:
             for piece in found:
-                if piece.is_left:
-                    self.not_searched[_TOO_LARGE] += 1
+                if piece.left:
+                    self._note_left(path, piece)
                 elif next(_lines_with(self._forms, piece.lines), None) is not None:
                     return True
                 yield []
         return False
+
+    def _note_left(self, path: Path, piece: Piece) -> None:
+        if (path, piece.left) not in self._left:
+            self._left.add((path, piece.left))
+            self.not_searched[piece.left] += 1
 
     def _decoded(self, one: Searched, most: int | None) -> Generator[list[Hit]]:
         from agentwatch.feed.feed import Feed
@@ -278,7 +306,7 @@ class Search:
                 self.not_searched[_UNKNOWN] += 1
             numbers: Sequence[int] = range(len(feed.session.transcript))
             if self._forms:
-                numbers = yield from self._candidates(feed, source.reader.fd)
+                numbers = yield from self._candidates(feed, source.reader.fd, one.path)
             test = self._query.condition.bind(part_readers(CallFacts(feed)))
             session, found = feed.session, 0
             agent = (session.agent_name or "") if one.key[0] == OWN else one.key[0]
@@ -294,10 +322,12 @@ class Search:
                 elif nth % _MOST_COMPARED == 0:
                     yield []
 
-    def _candidates(self, feed: Feed, fd: int) -> Generator[list[Hit], None, list[int]]:
+    def _candidates(self, feed: Feed, fd: int, path: Path) -> Generator[list[Hit], None, list[int]]:
         """Return the numbers of the entries of the transcript that may contain the words."""
         session, offsets = feed.session, set[int]()
         for piece in _in_file(fd):
+            if piece.left:
+                self._note_left(path, piece)
             offsets.update(piece.offset + at for at in _lines_with(self._forms, piece.lines))
             yield []
         calls = {

@@ -142,11 +142,14 @@ def test_what_is_not_searched_is_reported(machine: FakeMachine) -> None:
     """By its reason; so are the machines of the settings."""
     path = machine.home / FOLDER / f"{ONE}.jsonl"
     path.write_bytes(b"\x28\xb5\x2f\xfd" + b"damaged" * 100)
+    path.with_name(path.name.replace("1", "3")).write_bytes(path.read_bytes())
     settings = machine.home / "settings.toml"
     settings.write_text('[machines]\nlist = [".", "ssh://build1"]\n')
     home, own = machine.environ["HOME"], machine.environ["AGENTWATCH_HOME"]
-    done = ran("find", "needle", HOME=home, AGENTWATCH_HOME=own, AGENTWATCH_CONFIG=str(settings))
-    assert len(done.stdout.splitlines()) == 1
-    first, second = done.stderr.decode().splitlines()
-    assert first.startswith("agentwatch: 1 not searched: 1 ")
-    assert second == "agentwatch: not searched: other machines (ssh://build1)"
+    for words in ("needle", "kind:prompt"):
+        done = ran("find", words, HOME=home, AGENTWATCH_HOME=own, AGENTWATCH_CONFIG=str(settings))
+        assert done.stdout
+        first, second = done.stderr.decode().splitlines()
+        assert first.startswith("agentwatch: 2 not searched: 2 ")  # one reason, without the paths
+        assert ".jsonl" not in first
+        assert second == "agentwatch: not searched: other machines (ssh://build1)"

@@ -76,7 +76,10 @@ TEXTS: list[str] = [
     "🙂",
     '"',
     "x",
+    "İ",
 ]
+MIXED = {"ошибка": "оШИбка", "maß": "MAẞ", "å": "\u212b", "ω": "\u2126", "i\u0307x": "İX"}
+"""Words, and how else they may be written."""
 
 
 def test_words_are_found_however_json_escapes_them(tmp_path: Path) -> None:
@@ -88,6 +91,12 @@ def test_words_are_found_however_json_escapes_them(tmp_path: Path) -> None:
                     line = json.dumps(json.loads(said(f"before {cased} after")), ensure_ascii=is_ascii)
                     (hit,) = found(text, session(tmp_path, line.encode() + b"\n"))
                     assert hit.text == f"before {' '.join(cased.split())} after"
+        for word, written in MIXED.items():
+            with case(f"{is_ascii}, {written}"):
+                line = json.dumps(json.loads(said(f"before {written}")), ensure_ascii=is_ascii)
+                assert len(found(word, session(tmp_path, line.encode() + b"\n"))) == 1
+    # Arguments are shown with their names.
+    assert len(found('"command: ls"', session(tmp_path, called("Bash", {"command": "ls"}, "a.py")))) == 1
 
 
 def test_a_hit_is_a_call_or_a_text(tmp_path: Path) -> None:
@@ -277,7 +286,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
-    """A file that is gone, a link, a FIFO, a folder, a file that is not a database, and mere metadata."""
+    """A file that is gone, a link, a FIFO, a folder, a file that is not a database, a long line, and mere
+    metadata."""
     there = session(tmp_path, said("needle"))
     (tmp_path / "link.jsonl").symlink_to(there.path)
     os.mkfifo(tmp_path / "fifo.jsonl")
@@ -285,10 +295,16 @@ def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
     paths = ["gone.jsonl", "link.jsonl", "fifo.jsonl", ".", "not.db/ses_1"]
     rows = [row(path=tmp_path / name, number=n + 1) for n, name in enumerate(paths)]
     rows.append(row(path=there.path, number=9, can_open=False))
+    long = said(f"needle {'word ' * 1_500_000}")
+    rows += [
+        session(tmp_path, said("x"), long, long, number=10),
+        session(tmp_path, said("needle", 1), long, number=11),
+    ]
     search = ContentsSearch("needle", [*rows, there])
-    assert len(search.advance(60)) == 1
-    assert (search.is_over, search.searched, sum(search.not_searched.values())) == (True, 7, 6)
+    assert len(search.advance(60)) == 2
+    assert (search.is_over, search.searched, sum(search.not_searched.values())) == (True, 9, 8)
     assert search.not_searched == {
+        "with a line longer than is searched": 2,
         "deleted": 1,
         "too many levels of symbolic links": 1,
         "it is not a regular file": 1,
