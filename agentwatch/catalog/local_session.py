@@ -129,19 +129,21 @@ class LocalSession:
         """Whether time alone may change its state."""
         return self.status.state in LIVE
 
-    @property
-    def is_reported(self) -> bool:
+    def is_reported(self, now_ms: int) -> bool:
         """Whether time changes only the words of its state, which its agent reports."""
-        is_said = self.reported is not None and self.reported.state is not None
-        is_waiting = self.tail is not None and self.tail.awaits_silence
-        is_timed = is_waiting or self.status.until_ms is not None
-        return is_said and self.status.ground is Ground.SAID and not is_timed
+        if self.reported is None or self.reported.state is None or self.status.ground is not Ground.SAID:
+            return False
+        return self.status.until_ms is None and (self.tail is None or not self.tail.is_silent(now_ms))
 
     def is_timeless(self, now_ms: int) -> bool:
-        """Whether even the words of its state stay: they say how long it is silent, if it is for minutes."""
-        seen_ms = None if self.digest is None else self.digest.seen_ms
-        is_quiet = seen_ms is not None and now_ms - seen_ms > LEAST_QUIET_MS
-        return self.is_reported and not (is_quiet and self.status.state is State.WORKING)
+        """Whether even the words of its state stay: they say how long it is silent, if it is for minutes and
+        no call runs."""
+        if not self.is_reported(now_ms):
+            return False
+        if self.status.state is not State.WORKING or self.status.is_calling or self.digest is None:
+            return True
+        seen_ms = self.digest.seen_ms
+        return seen_ms is None or now_ms - seen_ms <= LEAST_QUIET_MS
 
     def is_doubtful(self, now_ms: int) -> bool:
         """Whether a question is inferred that the next look may disprove: the agent may be busy, the result
@@ -512,7 +514,7 @@ class RowTable:
         if is_silence_due:
             running = {key for key in live if not sessions[key].is_timeless(now_ms)}
         else:
-            running = {key for key in live if not sessions[key].is_reported}
+            running = {key for key in live if not sessions[key].is_reported(now_ms)}
         for key in live & self._subagents.keys():
             running.update(each for each in self._subagents[key] if self._sessions[each].is_running)
         return running

@@ -473,11 +473,14 @@ class Tail:
         """Apply what follows from the time without a new line; return whether that is anything."""
         if self.digest is None or self._decoder is None or self._held == []:
             return False
-        seen_ms = self.digest.seen_ms if self.digest.course.ends_in_title else None
-        silent_ms = now_ms - (self._changed_ms if seen_ms is None else min(seen_ms, self._changed_ms))
+        silent_ms = self._silent_ms(self.digest, now_ms)
         if silent_ms < _SILENT_MS:
             return False
         return self.settle() if self._ends_well(self._decoder) or silent_ms >= _FINAL_MS else False
+
+    def _silent_ms(self, digest: Digest, now_ms: int) -> int:
+        seen_ms = digest.seen_ms if digest.course.ends_in_title else None
+        return now_ms - (self._changed_ms if seen_ms is None else min(seen_ms, self._changed_ms))
 
     def _ends_well(self, decoder: Decoder) -> bool:
         if self._held is None:
@@ -486,9 +489,12 @@ class Tail:
             isinstance(event, TurnEnded) and event.outcome is Outcome.SUCCEEDED for event in self._held
         )
 
-    @property
-    def awaits_silence(self) -> bool:
-        return self._decoder is not None and self._held != []
+    def is_silent(self, now_ms: int) -> bool:
+        """Whether `pass_time` would apply something, or has not looked yet what that is."""
+        if self.digest is None or self._decoder is None or self._held == []:
+            return False
+        least_ms = _FINAL_MS if self._held and not self._ends_well(self._decoder) else _SILENT_MS
+        return self._silent_ms(self.digest, now_ms) >= least_ms
 
     @property
     def _changed_ms(self) -> int:

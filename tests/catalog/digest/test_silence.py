@@ -58,7 +58,7 @@ def test_a_title_does_not_open_a_turn_that_silence_has_ended(path: Path) -> None
     assert tail.digest is not None
     assert (tail.digest.turn, tail.digest.outcome) == (Turn.ENDED, Outcome.SUCCEEDED)
     assert tail.digest.title == "A title"
-    assert not tail.awaits_silence
+    assert not tail.is_silent(claude.AT_MS + 700_000)
     new, digest = tail_of(path, "gemini")  # a new list reads the title with the answer
     assert digest.outcome is None
     assert new.pass_time(claude.AT_MS + 5000)
@@ -66,6 +66,17 @@ def test_a_title_does_not_open_a_turn_that_silence_has_ended(path: Path) -> None
     append(path, jsonl(gemini("More", "3")))
     assert tail.update()
     assert (tail.digest.turn, tail.digest.last_text) == (Turn.OPEN, "More")
+
+
+def test_a_session_is_silent_when_something_follows_from_it(path: Path) -> None:
+    """It is after 5 s; if nothing that has ended well is held then, after 10 min; never after that."""
+    head = {"sessionId": "s", "projectHash": "h"}
+    path.write_bytes(jsonl(head, gemini_prompt("Go", "1"), gemini("Hi", "2")))
+    tail, _ = tail_of(path, "gemini")
+    changed_ms = path.stat().st_mtime_ns // 10**6
+    assert [tail.is_silent(changed_ms + each) for each in (0, 4_900, 5_000)] == [False, False, True]
+    assert silent(tail, path, 5)
+    assert not tail.is_silent(changed_ms + 700_000)
 
 
 def qwen(kind: str, **more: object) -> dict[str, object]:
