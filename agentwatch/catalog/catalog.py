@@ -519,7 +519,7 @@ class Machine:
     def _join(self, now_ms: int) -> None:
         """Find the processes of sessions. Folders that become known in lines wait for each other."""
         if self._schedule.is_due("processes"):
-            self._joins.read_processes(now_ms)
+            self._joins.read_processes(now_ms, self._live)
             if self.since_ms is not None:
                 self._want(now_ms, self._unwanted)
             if not self._joins.is_due:

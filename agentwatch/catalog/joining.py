@@ -568,9 +568,10 @@ class Joins:
             times.pop(key, None)
         self._subagents.discard(key)
 
-    def read_processes(self, now_ms: int) -> None:
-        """The sessions are due again if what they are joined by has changed."""
-        self._processes.refresh(now_ms / 1000)
+    def read_processes(self, now_ms: int, live: Iterable[Key]) -> None:
+        """The sessions are due again if what they are joined by has changed. `live` are those that run."""
+        sessions = filter(None, map(self._sessions.get, live))
+        self._processes.refresh(now_ms / 1000, {pid for each in sessions if (pid := each.reporting_pid)})
         agents = self._here = self._in_this_home(self._processes.agents)
         identities: dict[int, tuple[object, ...]] = {
             pid: (each.began, each.cwd, each.arguments, each.open_paths, each.opened_ms)

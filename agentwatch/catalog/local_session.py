@@ -135,6 +135,13 @@ class LocalSession:
             return False
         return self.status.until_ms is None and (self.tail is None or not self.tail.is_silent(now_ms))
 
+    @property
+    def reporting_pid(self) -> int:
+        """The agent's process, if the agent's report decides the state, not what it does; otherwise 0."""
+        status, process = self.status, self.process
+        is_said = status.ground is Ground.SAID and status.by[:1] == (Basis.REPORT,)
+        return process.pid if is_said and process is not None and not process.is_shared else 0
+
     def is_timeless(self, now_ms: int) -> bool:
         """Whether even the words of its state stay: they say how long it is silent, if it is for minutes and
         no call runs."""

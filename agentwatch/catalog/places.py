@@ -362,7 +362,7 @@ class Tree:
             return self.poll(folder)
         changed = []
         for name in (owner, *folder.kind.beside(owner)):
-            stamp = stamp_of(os.path.join(folder.path, name), self._uid)
+            stamp = stamp_of(f"{folder.path}/{name}", self._uid)
             if stamp != folder.files.get(name):
                 changed.append(name)
                 if stamp is None:

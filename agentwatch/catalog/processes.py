@@ -328,14 +328,15 @@ class _Agent:
 
     __slots__ = (
         *("arguments", "began", "began_ms", "command", "cwd", "files_due", "has_one_prompt", "open_paths"),
-        *("is_calm", "opened_ms", "readings"),
+        *("is_calm", "is_of_session", "is_shared", "opened_ms", "readings"),
     )
 
     def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
         self.began = stat.began
         self.began_ms = stat.began_ms
         self.command = command
-        self.has_one_prompt = bool(command.has_one_prompt)
+        self.has_one_prompt, self.is_shared = bool(command.has_one_prompt), command.is_shared
+        self.is_of_session = look_of(command.agent).opens
         self.arguments = arguments
         self.cwd = cwd
         self.files_due = 0.0
@@ -345,10 +346,14 @@ class _Agent:
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
         """Pairs of a time in seconds, and the CPU time used by then, in clock ticks."""
 
-    def is_idle(self, now: float, stat: Stat) -> bool | None:
-        """Note the CPU time, and return whether the last seconds used nearly none; None if not known yet. The
+    def is_idle(self, now: float, stat: Stat | None) -> bool | None:
+        """Note the CPU time, and return whether the last seconds used nearly none; None if not known, or if
+        nobody asks, as its state is not read (None). The
         shortest window of 1.5 s counts: the drawing of a question is work. A single busy window after an idle
         one is not: the Gemini CLI tidies its memory for 0.2 s every 8 s."""
+        if stat is None:
+            self.is_calm = None
+            return None
         readings = self.readings
         while readings and not 0 <= now - readings[0][0] <= _WINDOW_SECONDS:
             readings.popleft()
@@ -395,14 +400,15 @@ class Processes:
         pairs = (os.fsdecode(each).partition("=") for each in self._proc.environment(pid))
         return {name: value for name, _, value in pairs}
 
-    def refresh(self, now: float) -> None:
+    def refresh(self, now: float, reporting: Container[int] = ()) -> None:
+        """`reporting` are the agents whose sessions say their state themselves: it is not asked whether these
+        are idle, and they are read with all others only."""
         if self._table is not None:
             self._refresh_from_table(self._table, now)
             return
-        self._read_stats(now)
-        children = _children(
-            self._agents, ((pid, stat.parent, stat.began_ms) for pid, stat in self._stats.items())
-        )
+        self._read_stats(now, reporting)
+        of_agents = (each for each in self._stats.values() if each.parent in self._agents)
+        children = _children((each.parent, each.began_ms) for each in of_agents)
         agents = {}
         for pid, agent in self._agents.items():
             stat = self._stats[pid]
@@ -417,8 +423,8 @@ class Processes:
                 *children.get(pid, (0, None)),
                 agent.open_paths,
                 agent.opened_ms,
-                agent.command.is_shared,
-                is_idle=agent.is_idle(now, stat),
+                agent.is_shared,
+                is_idle=agent.is_idle(now, None if pid in reporting else stat),
                 has_terminal=stat.has_terminal,
                 has_one_prompt=agent.has_one_prompt,
                 is_calm=agent.is_calm,
@@ -427,7 +433,7 @@ class Processes:
         commands = {pid: each.command for pid, each in self._agents.items()}
         self.agents = self._without_wrappers(agents, parents, commands, now)
 
-    def _read_stats(self, now: float) -> None:
+    def _read_stats(self, now: float, reporting: Container[int]) -> None:
         pids = self._proc.pids()
         is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
         if is_full:
@@ -436,7 +442,8 @@ class Processes:
             self._forget(gone)
         for pid in pids:
             known = self._stats.get(pid)
-            is_of_agent = pid in self._agents or (known is not None and known.parent in self._agents)
+            is_asked = pid in self._agents and pid not in reporting
+            is_of_agent = is_asked or (known is not None and known.parent in self._agents)
             if not (is_full or known is None or pid in self._young or is_of_agent):
                 continue
             stat = self._proc.stat(pid)
@@ -477,7 +484,7 @@ class Processes:
 
     def _look_at_files(self, pid: int, agent: _Agent, now: float) -> None:
         """Look up the open files of an agent that keeps those of its sessions open, at most every 5 s."""
-        is_of_session = look_of(agent.command.agent).opens
+        is_of_session = agent.is_of_session
         if is_of_session is None or 0 <= agent.files_due - now <= _OPEN_FILES_SECONDS:
             return
         agent.files_due = now + _OPEN_FILES_SECONDS
@@ -494,7 +501,7 @@ class Processes:
         table.refresh(now, list(self.agents))
         listed = table.listed
         commands = {pid: found for pid, each in listed.items() if (found := command_of(each.arguments))}
-        children = _children(commands, ((pid, each.parent, each.began_ms) for pid, each in listed.items()))
+        children = _children((each.parent, each.began_ms) for each in listed.values())
         agents = {
             pid: Process(
                 pid,
@@ -538,15 +545,13 @@ class Processes:
         return {pid: process for pid, process in agents.items() if pid not in left_out}
 
 
-def _children(
-    agents: Container[int], processes: Iterable[tuple[int, int, int]]
-) -> dict[int, tuple[int, int | None]]:
-    """The number of children of each agent that has some, and the start of the youngest."""
+def _children(processes: Iterable[tuple[int, int]]) -> dict[int, tuple[int, int | None]]:
+    """The number of children of each parent, and the start of the youngest. `processes` are the parent and
+    the start of each."""
     found: dict[int, tuple[int, int | None]] = {}
-    for _, parent, began_ms in processes:
-        if parent in agents:
-            count, youngest = found.get(parent, (0, None))
-            found[parent] = count + 1, max(youngest or began_ms, began_ms)
+    for parent, began_ms in processes:
+        count, youngest = found.get(parent, (0, None))
+        found[parent] = count + 1, max(youngest or began_ms, began_ms)
     return found
 
 

@@ -95,6 +95,16 @@ class Proc:
         except (IndexError, ValueError):
             return None
 
+    def has_program(self, pid: int) -> bool:
+        """Whether a process runs a program: false without one, or if it has ended and was not reaped."""
+        try:
+            os.readlink(f"{self._root}/{pid}/exe")
+        except PermissionError:  # it is shown to no debugger
+            return True
+        except OSError:
+            return False
+        return True
+
     def environment(self, pid: int) -> list[bytes]:
         """What the process was started with, `NAME=value` each."""
         return self._read(f"{pid}/environ", _MOST_ENVIRONMENT).split(b"\0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Container, Iterable
 from pathlib import Path
@@ -68,7 +69,10 @@ def record_of(fields: dict[str, Any], pid: int) -> Record | None:
 
 
 _MOST_BYTES = 64 << 10
-_MOST_DIGITS = 10
+_NAME = re.compile(r"[0-9]{1,10}\.json")
+_STARTS_SECONDS = 10.0
+"""The time between two comparisons of all processes with the starts in their records, 20 us each. In between,
+it is asked whether a process has a program: one that its parent has not noticed to have ended has none."""
 _HOLD_SECONDS = 0.4
 """Between the end of a task in the background and the next turn, Claude Code is idle for 50 to 320 ms."""
 _BUSY = frozenset({State.WORKING, State.ASKS})
@@ -94,23 +98,31 @@ class ClaudeRecords:
         self._lives: dict[str, Life] = {}
         """Whether the process of each record runs, by the path of the record."""
         self._stated: dict[Key, StateReport] = {}
+        self._starts_due = 0.0
         self._rested: dict[Key, float] = {}
         """The time in seconds since which a session that is still shown as busy is at rest."""
         self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read what has changed; `keys` are the sessions whose records are read again and whose processes
-        must exist. At None all are read, and the starts of the processes too: 4 ms for 300 (0.2 ms
-        without), as an ended process that its parent has not noticed exists."""
+        must exist; None for all."""
         if keys is None:
-            is_new = self._read_all()
-            doubtful = set(self._records)
+            doubtful, has_removed = self._read_all()
+            asked = {path: each.pid for path, each in self._records.items()}
         else:
             asked = {path: each.pid for path, each in self._records.items() if each.key in keys}
-            states = ((path, stamp_of(path, self._uid)) for path in asked)
-            doubtful = self._read((path, state) for path, state in states if state is not None)
-            is_new = bool(doubtful)
-            doubtful.update(path for path, pid in asked.items() if not _exists(pid))
+            found = ((path, stamp_of(path, self._uid)) for path in asked)
+            doubtful, has_removed = (
+                self._read((path, each) for path, each in found if each is not None),
+                False,
+            )
+        is_new = has_removed or bool(doubtful)
+        runs = self._proc.has_program if self._has_proc and keys is None else _exists
+        if keys is None and not 0 <= self._starts_due - now <= _STARTS_SECONDS:
+            self._starts_due = now + _STARTS_SECONDS
+            doubtful.update(asked)
+        else:
+            doubtful.update(path for path, pid in asked.items() if not runs(pid))
         lives = {path: self._life(self._records[path]) for path in doubtful & self._records.keys()}
         if is_new or not lives.items() <= self._lives.items():
             self._lives |= lives
@@ -137,8 +149,8 @@ class ClaudeRecords:
                 )
         return reported
 
-    def _read_all(self) -> bool:
-        """Return whether a record is new, has changed, or was removed."""
+    def _read_all(self) -> tuple[set[str], bool]:
+        """Return the paths of the records that are new or have changed, and whether one was removed."""
         states = {
             f"{folder}/{name}": state
             for folder in self._folders
@@ -148,7 +160,7 @@ class ClaudeRecords:
         for known in (self._records, self._lives, self._states):
             for path in known.keys() - states.keys():
                 del known[path]
-        return bool(self._read(states.items())) or has_removed
+        return self._read(states.items()), has_removed
 
     def _read(self, states: Iterable[tuple[str, Stamp]]) -> set[str]:
         """Read the records whose files have another state, and return the paths of those that have changed. A
@@ -214,8 +226,7 @@ class ClaudeRecords:
 
 def _is_record(name: str) -> bool:
     """Return whether a file is named by a process; `pid-1.json` and `1.0123abcd.key` are not records."""
-    stem, _, ending = name.partition(".")
-    return ending == "json" and stem.isascii() and stem.isdecimal() and len(stem) <= _MOST_DIGITS
+    return _NAME.fullmatch(name) is not None
 
 
 def _own_domain(namespace: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from agentwatch.catalog.processes import Processes
 from agentwatch.sources.proc import Proc
 from tests.conftest import case
+from tests.harness.processes import until
 
 FIELDS = "S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20"
 
@@ -99,6 +100,28 @@ def test_the_state_of_a_process_is_read_once_between_two_calls(root: Path) -> No
     assert began() == seen[-1]
     proc.read_once()
     assert (began(), began()) == (None, None)
+
+
+@pytest.mark.slow
+def test_a_process_that_was_not_reaped_has_no_program() -> None:
+    """A process has a program until it ends, also if its parent has not noticed."""
+    with subprocess.Popen(["/bin/sh", "-c", "read line"], stdin=subprocess.PIPE) as process:
+        assert Proc().has_program(process.pid)
+        process.kill()
+        until(lambda: Proc().stat(process.pid) is None)
+        assert not Proc().has_program(process.pid)
+    assert not Proc().has_program(process.pid)
+
+
+def test_a_program_that_is_not_shown_runs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a process which no debugger may attach to is not shown, even to its user."""
+
+    def refuse(path: str) -> str:
+        raise PermissionError(path)
+
+    assert not Proc(root).has_program(7)
+    monkeypatch.setattr(os, "readlink", refuse)
+    assert Proc(root).has_program(7)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a folder of another user than root is believed")

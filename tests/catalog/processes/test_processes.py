@@ -189,3 +189,37 @@ def test_a_busy_agent_is_not_idle(tmp_path: Path) -> None:
         processes.refresh(now + 3)
         assert processes.agents[idle.pid].is_idle is True
         assert processes.agents[busy.pid].is_idle is False
+
+
+def test_an_agent_that_says_its_state_is_read_with_all_others(tmp_path: Path) -> None:
+    """Its state in /proc is read every 10 s, and nobody learns from it whether it is idle."""
+    processes, now = Processes(), time.time()
+    with started(["claude"], tmp_path) as process:
+        processes.refresh(now)
+        (tmp_path / "proc").symlink_to("/proc")
+        processes._proc = Unread(tmp_path / "proc")
+        for late, reporting, is_read in (
+            (6.0, {process.pid}, True),  # it was young
+            (6.5, {process.pid}, False),
+            (7.0, (), True),
+            (11.0, {process.pid}, True),
+        ):
+            with case(late):
+                processes._proc.asked.clear()
+                processes.refresh(now + late, reporting)
+                assert (process.pid in processes._proc.asked) is is_read
+                assert process.pid in processes.agents
+                if reporting:
+                    assert processes.agents[process.pid].is_idle is None
+
+
+class Unread(Proc):
+    """Notes the processes whose states are asked for."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.asked: set[int] = set()
+
+    def stat(self, pid: int) -> Stat | None:
+        self.asked.add(pid)
+        return super().stat(pid)
