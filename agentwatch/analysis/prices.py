@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
+from time import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.session.counts import DAY_MS, Use, Uses
@@ -105,14 +106,15 @@ class Prices(NamedTuple):
 looked_up: dict[Use, Prices | None] = {}
 """The prices that the list was asked for: of a model, on a day, for a size of request. None without a price.
 
-A day of None is today. Those that were kept may be added before the first estimate.
+Those that were kept may be added before the first estimate.
 """
 
 
 def _prices_of(use: Use) -> Prices | None:
     if use.model is None or len(use.model) > _MOST_NAME:
         return None
-    of_day = use._replace(at_ms=use.at_ms - late_ms) if use.at_ms and (late_ms := use.at_ms % DAY_MS) else use
+    at_ms = int(time() * 1000) if use.at_ms is None else use.at_ms
+    of_day = use if at_ms == use.at_ms and not at_ms % DAY_MS else use._replace(at_ms=at_ms - at_ms % DAY_MS)
     if of_day not in looked_up:
         looked_up[of_day] = _asked(use.model, of_day)
     return looked_up[of_day]

@@ -1,4 +1,4 @@
-"""The estimated costs of the sessions of a list, by prices that are kept: importing the list takes 0.26 s.
+"""The estimated costs of sessions by prices that are kept: importing the price list takes 0.26 s.
 
 `prices.json` in the state folder has the prices that were found in one version of the price list. What is
 damaged, or was found in another version, is looked up again.
@@ -23,6 +23,7 @@ from agentwatch.text.times import utc
 
 if TYPE_CHECKING:
     from agentwatch.catalog.row import Row
+    from agentwatch.session.session import Session
 
 _FILE = "prices.json"
 _MOST = 4096
@@ -36,6 +37,13 @@ def cost_of(row: Row) -> float | None:
         return None
     _kept()
     return prices.estimate(row.uses).cost_usd
+
+
+def cost_of_session(session: Session) -> float | None:
+    """None as for a row."""
+    if session.uses is not None:
+        _kept()
+    return prices.cost_of(session)
 
 
 def keep() -> None:

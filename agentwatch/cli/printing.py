@@ -274,6 +274,10 @@ def _print_end(feed: Feed, output_format: str) -> None:
         from agentwatch.output.summary import whole_summary
 
         write_json(whole_summary(feed))
+        if feed.session.uses is not None:
+            from agentwatch.catalog.kept_prices import keep
+
+            keep()
     elif output_format == "final" and is_good:
         _print_final(feed.session)
     elif output_format == "json" and has_result and is_good and run.ended is not None:

@@ -112,9 +112,9 @@ def summary(session: Session, more: Mapping[str, object] | None = None) -> Itera
 def _estimate(session: Session) -> float | None:
     if session.uses is None:
         return None
-    from agentwatch.analysis.prices import cost_of
+    from agentwatch.catalog.kept_prices import cost_of_session
 
-    return cost_of(session)
+    return cost_of_session(session)
 
 
 def _texts(run: Run) -> Iterator[bytes]:

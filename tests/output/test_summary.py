@@ -2,16 +2,22 @@
 
 import json
 import unicodedata
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentwatch.analysis import prices
 from agentwatch.analysis.status import status
+from agentwatch.catalog import kept_prices
+from agentwatch.cli.printing import _print_end
 from agentwatch.cli.schema import schema
+from agentwatch.feed.feed import Feed
 from agentwatch.output.log import ActionLog
 from agentwatch.output.summary import final_answer, summary, whole_summary
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.actions import action
 from agentwatch.session.session import Session
 from tests.analysis.verdict_history.sessions import STORY, edit, run_of_tests
@@ -288,3 +294,30 @@ ANSWERS: list[tuple[tuple[bytes, ...], str]] = [
     ((result("Only this."),), "Only this."),
     ((), ""),
 ]
+
+
+def test_the_prices_of_a_summary_are_kept_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """A session whose lines have no times is priced as of this day. The second summary is the same without
+    the price list, which takes longer to import than 20 MB to read; and a model without a price is kept too.
+    """
+    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path / "state"))
+    path = tmp_path / "r.ndjson"
+
+    def printed() -> bytes:
+        kept_prices._kept.cache_clear()
+        prices.looked_up.clear()
+        feed = Feed(open_saved(path))
+        prices.count_uses(feed.session)
+        feed.advance()
+        _print_end(feed, "summary")
+        return capfdbinary.readouterr().out
+
+    for model, cost in (("claude-opus-4-5", 5), ("none", None)):
+        with case(model), monkeypatch.context() as patched:
+            path.write_bytes(init(model=model) + result(usage={"inputTokens": 1_000_000}))
+            first = printed()
+            assert json.loads(first)["cost_estimated_usd"] == cost
+            patched.setattr(prices, "_asked", None)
+            assert printed() == first
