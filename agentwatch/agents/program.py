@@ -128,6 +128,8 @@ class Command(NamedTuple):
     """Returns whether an open file belongs to a session; None if the agent keeps no such file open."""
     opens_each: bool = False
     """Whether the files of each session are open, not one database with all of them."""
+    titles: Mapping[str, str] = {}
+    """The states that the title of its terminal says, by how the title begins: `asks`, `working`."""
 
 
 class Knowledge(NamedTuple):

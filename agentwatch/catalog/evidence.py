@@ -285,6 +285,11 @@ def _turn(facts: Facts) -> Proof:
     return facts.written(f"The last turn has ended: {outcome}{reason}.", digest.turn_ms or digest.seen_ms)
 
 
+def _title(facts: Facts) -> Proof:
+    state = facts.process and facts.process.title
+    return Proof(f"The title that the agent gives its pane of tmux says “{state}”.", facts.runner)
+
+
 def _no_lines(facts: Facts) -> str:
     if facts.problem:
         return f"Its lines cannot be read: {facts.problem}."
@@ -325,6 +330,8 @@ def _proof(basis: Basis, facts: Facts, status: SessionStatus, now_ms: int) -> Pr
         case Basis.TURN:
             return _turn(facts)
         case Basis.STILL_OPEN:
+            if process is not None and process.title is State.WORKING:
+                return _title(facts)
             began_ms = process and process.child_began_ms
             return Proof("A child process began after the last answer.", facts.runner, began_ms)
         case Basis.SUBAGENT:
@@ -352,6 +359,8 @@ def _proof(basis: Basis, facts: Facts, status: SessionStatus, now_ms: int) -> Pr
         case Basis.EXIT:
             words = exit_words(facts.found.metadata.exit_code)
             return Proof(f"Its process ended with {words}, whatever its result says.", facts.lines)
+        case Basis.TITLE:
+            return _title(facts)
         case Basis.NO_WINDOW:
             return by_process("The process is a daemon, and no terminal shows the session.")
 

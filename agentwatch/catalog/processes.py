@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.program import Command as Look
 from agentwatch.agents.registry import programs
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.session_status import Process
 from agentwatch.sources.proc import Proc, Stat
 
@@ -320,7 +321,37 @@ _IDLE_SHARE = 0.03
 """The share of one core below which an agent counts as idle; the timers of one that waits use less."""
 _MOST_READINGS = 40
 _MOST_PATHS = 256
+_TITLES_SECONDS = 1.0
+"""The time for which titles are true, and the longest that tmux may take for them: it takes 3 ms."""
+_TITLES_PAUSE_SECONDS = 60.0
+"""The pause after a tmux that does not answer."""
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+class Titles:
+    """The titles of the panes of the tmux in which agentwatch runs. No other tmux is asked: the socket that a
+    process names may be that of an agent, and a program of tmux does what its server says."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._server = environ.get("TMUX", "")
+        self._titles: dict[str, str] = {}
+        self._due = 0.0
+
+    def pane_of(self, environ: Mapping[str, str]) -> str:
+        """The pane in which a process was started; empty if it is in no pane that is known."""
+        is_here = bool(self._server) and _socket(environ.get("TMUX", "")) == _socket(self._server)
+        return environ.get("TMUX_PANE", "") if is_here else ""
+
+    def of(self, pane: str, now: float) -> str:
+        if not 0 <= self._due - now <= _TITLES_PAUSE_SECONDS:
+            shown = _output(("tmux", "list-panes", "-a", "-F", "#{pane_id} #{pane_title}"), _TITLES_SECONDS)
+            self._due = now + (_TITLES_SECONDS if shown else _TITLES_PAUSE_SECONDS)
+            self._titles = dict(line.partition(" ")[::2] for line in (shown or "").splitlines())
+        return self._titles.get(pane, "")
+
+
+def _socket(tmux: str) -> str:
+    return tmux.partition(",")[0]
 
 
 class _Agent:
@@ -328,7 +359,7 @@ class _Agent:
 
     __slots__ = (
         *("arguments", "began", "began_ms", "command", "cwd", "files_due", "has_one_prompt", "open_paths"),
-        *("is_calm", "is_of_session", "is_shared", "opened_ms", "readings"),
+        *("is_calm", "is_of_session", "is_shared", "opened_ms", "pane", "readings"),
     )
 
     def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
@@ -343,6 +374,7 @@ class _Agent:
         self.open_paths: tuple[str, ...] = ()
         self.opened_ms: int | None = None
         self.is_calm: bool | None = None
+        self.pane = ""
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
         """Pairs of a time in seconds, and the CPU time used by then, in clock ticks."""
 
@@ -380,6 +412,7 @@ class Processes:
     def __init__(self, uid: int | None = None, proc: Proc | None = None) -> None:
         self._uid = os.geteuid() if uid is None else uid
         self._proc = proc or Proc()
+        self._titles = Titles(os.environ)
         self._table = None if self._proc.exists() else ProcessTable(self._uid)
         self._stats: dict[int, Stat] = {}
         self._young: set[int] = set()
@@ -428,10 +461,16 @@ class Processes:
                 has_terminal=stat.has_terminal,
                 has_one_prompt=agent.has_one_prompt,
                 is_calm=agent.is_calm,
+                title=self._title(agent, now) if agent.pane else None,
             )
         parents = {pid: self._stats[pid].parent for pid in agents}
         commands = {pid: each.command for pid, each in self._agents.items()}
         self.agents = self._without_wrappers(agents, parents, commands, now)
+
+    def _title(self, agent: _Agent, now: float) -> State | None:
+        title = self._titles.of(agent.pane, now)
+        says = look_of(agent.command.agent).titles.items()
+        return next((State(state) for begin, state in says if title.startswith(begin)), None)
 
     def _read_stats(self, now: float, reporting: Container[int]) -> None:
         pids = self._proc.pids()
@@ -480,7 +519,9 @@ class Processes:
             self._agents.pop(pid, None)
             return
         cwd = _folder(proc.cwd(pid), command)
-        self._agents[pid] = _Agent(stat, command, arguments, cwd)
+        agent = self._agents[pid] = _Agent(stat, command, arguments, cwd)
+        if stat.has_terminal and look_of(command.agent).titles:
+            agent.pane = self._titles.pane_of(self.environment(pid))
 
     def _look_at_files(self, pid: int, agent: _Agent, now: float) -> None:
         """Look up the open files of an agent that keeps those of its sessions open, at most every 5 s."""

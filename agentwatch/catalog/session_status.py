@@ -47,6 +47,8 @@ class Basis(Enum):
     LEFT_OVER = auto()
     """The process began after the last line."""
     EXIT = auto()
+    TITLE = auto()
+    """The title of its terminal."""
     """The exit code of its process contradicts its result."""
     NO_WINDOW = auto()
     """A daemon runs it, and no terminal shows it."""
@@ -126,5 +128,7 @@ class Process(NamedTuple):
     has_terminal: bool = False
     """Whether it has a terminal, so that somebody may use it; not known without /proc."""
     has_one_prompt: bool = False
+    title: State | None = None
+    """What the title of its pane of tmux says; None if it has none, or says nothing."""
     is_guess: bool = False
     """Whether the session is only one of the newest that the process may have written or may show."""

@@ -96,10 +96,13 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
 
 
 def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *, has_subagent: bool) -> bool:
-    """Whether a turn that only silence has ended is open: its command or its subagent is at work. The answer
-    is written before the command starts, so an older child belongs to an earlier one."""
+    """Whether a turn that only silence has ended is open: its command or its subagent works, or the title of
+    its terminal says so. The answer is written before the command starts, so an older child belongs to an
+    earlier one."""
     if not known.ends_in_silence or digest.turn is not Turn.ENDED or digest.outcome is not Outcome.SUCCEEDED:
         return False
+    if process is not None and process.title is State.WORKING:
+        return True
     if process is None or not process.children or process.child_began_ms is None or digest.seen_ms is None:
         return has_subagent
     return has_subagent or process.child_began_ms >= digest.seen_ms - _TOLERANCE_MS
@@ -527,12 +530,16 @@ def _live(
         asked, asked_ms, until_ms = digest.question, digest.question_ms, digest.question_until_ms
         asks = SessionStatus(State.ASKS, Ground.SAID, asked_ms, asked, asked_ms, until_ms=until_ms)
         return asks._replace(by=(Basis.QUESTION,))
+    if process is not None and process.title is State.ASKS and found.parent is None:
+        about = digest.seen_ms, answer_words(digest) or MODEL_OR_TOOL, digest.seen_ms
+        return SessionStatus(State.ASKS, Ground.INFERRED, *about, by=(Basis.TITLE,))
     calls = visible_calls(digest, known, process)
     question = next((call for call in calls if call.asks), None)
     if question is not None:
         now, since_ms = asked_words(question), question.started_ms
         return SessionStatus(State.ASKS, Ground.SAID, since_ms, now, since_ms, by=(Basis.CALL,))
-    if process is not None and not has_subagent and _has_unwritten_call(digest, known, now_ms):
+    is_busy = has_subagent or (process is not None and process.title is State.WORKING)
+    if process is not None and not is_busy and _has_unwritten_call(digest, known, now_ms):
         unwritten = _unwritten(digest, process, known)
         if unwritten is not None:
             return unwritten
@@ -552,7 +559,7 @@ def _live(
             now, since_ms = inferred_words(waiting), waiting.started_ms
             by = (Basis.CALL, Basis.NO_CHILD)
             return SessionStatus(State.ASKS, Ground.INFERRED, since_ms, now, since_ms, by=by)
-    if not has_subagent and is_silent(digest, calls, process, now_ms, known):
+    if not is_busy and is_silent(digest, calls, process, now_ms, known):
         now = silence_words(digest, now_ms)
         by = (Basis.SILENCE, *((Basis.CALL, Basis.NO_CHILD) if calls else (Basis.TURN,)))
         quiet = SessionStatus(State.QUIET, Ground.INFERRED, digest.seen_ms, now, digest.seen_ms, by=by)

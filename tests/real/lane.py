@@ -358,7 +358,8 @@ def _terminal(
         return [Check(view, skipped=how) for view in views]
     cwd, tmux = place.work(folder), Tmux(place.root / f"{folder}.tmux", environment)
     names: dict[str, str] = {}
-    watch = Watch(agent.name, cwd, tmux, lambda: rows(environment, cwd), names if is_scene else None)
+    inside = {**environment, "TMUX": f"{place.root / f'{folder}.tmux'},0,0"}  # as in a window of this tmux
+    watch = Watch(agent.name, cwd, tmux, lambda: rows(inside, cwd), names if is_scene else None)
     problem = ""
     phases: list[Phase] = []
     try:

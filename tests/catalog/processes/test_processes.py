@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.state_report import State
 from agentwatch.catalog.processes import Command, Processes, _Agent
 from agentwatch.catalog.session_status import Process
 from agentwatch.sources.proc import Proc, Stat
-from tests.catalog.started_agents import started
+from tests.catalog.started_agents import in_terminal, started
 from tests.conftest import case
 from tests.harness.processes import until
 
@@ -79,6 +80,45 @@ def test_what_begins_beside_an_agent_is_none(tmp_path: Path) -> None:
     with started(["amp"], tmp_path / "fork", "exec 5<&0; (read line <&5) & echo; wait") as process:
         (found,) = agents_in(tmp_path / "fork")
         assert (found.pid, found.children) == (process.pid, 1)
+
+
+def test_the_title_of_a_pane_of_tmux_says_that_gemini_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the tmux in which agentwatch runs is asked, at most once a second, and after a failure once a
+    minute. A title of another agent says nothing."""
+    tmux, titles = tmp_path / "bin" / "tmux", tmp_path / "titles"
+    tmux.parent.mkdir()
+    tmux.write_text(f"#!/bin/sh\necho $* >> '{tmp_path}/calls'\ncat '{titles}'\n")
+    tmux.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmux.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("TMUX", "/run/tmux/default,11,0")
+    monkeypatch.setenv("TMUX_PANE", "%3")
+    now = time.time()
+
+    def said(processes: Processes, after_s: float) -> dict[str, State | None]:
+        processes.refresh(now + after_s)
+        return {each.agent: each.title for each in processes.agents.values() if each.cwd == str(tmp_path)}
+
+    nothing: dict[str, State | None] = {"gemini": None, "qwen": None}
+    asks = nothing | {"gemini": State.ASKS}
+    with in_terminal(["gemini"], tmp_path), in_terminal(["qwen"], tmp_path):
+        here = Processes()
+        assert not titles.exists()
+        assert said(here, 0) == nothing
+        titles.write_text("%2 ready\n%3 \u270b  Action Required (work)\n%\n")
+        assert said(here, 59) == nothing
+        assert said(here, 61) == asks
+        titles.write_text("%3 \u25c7  Ready (work)\n")
+        assert said(here, 61.9) == asks
+        assert said(here, 62.1) == nothing
+        assert (tmp_path / "calls").read_text().count("list-panes -a") == 3
+        monkeypatch.setenv("TMUX", "/run/tmux/other,11,0")
+        titles.write_text("%3 \u270b  Action Required (work)\n")
+        assert said(Processes(), 70) == nothing
+        monkeypatch.delenv("TMUX")
+        assert said(Processes(), 70) == nothing
+    assert (tmp_path / "calls").read_text().count("list-panes -a") == 3
 
 
 def test_children_begin_and_end(tmp_path: Path) -> None:

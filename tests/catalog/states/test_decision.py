@@ -13,7 +13,7 @@ from agentwatch.catalog.digest.digest import Digest, Turn
 from agentwatch.catalog.evidence import Facts, evidence
 from agentwatch.catalog.local_session import LocalSession
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.session_status import LIVE, UNKNOWN, Ground, Group, Process, SessionStatus
+from agentwatch.catalog.session_status import LIVE, UNKNOWN, Basis, Ground, Group, Process, SessionStatus
 from agentwatch.catalog.states import (
     Steady,
     has_child_since,
@@ -155,6 +155,22 @@ def test_a_session_of_a_daemon_may_be_on_no_screen() -> None:
     assert judged(DONE, runs=shared, says=hook)[:2] == (State.YOUR_TURN, Ground.INFERRED)
     assert judged(DONE, runs=guess, life=Life.DEAD)[:2] == (State.SUCCEEDED, Ground.INFERRED)
     assert judged(working(), runs=guess, agent="amp").ground is Ground.UNKNOWN
+
+
+def test_gemini_asks_if_the_title_of_its_terminal_says_so() -> None:
+    """The last line before a question may be that of the end of a turn. The row of the session asks, not
+    those of its subagents."""
+    runs = CHILDLESS._replace(title=State.ASKS)
+    for digest in (DONE, ANSWERED):
+        with case(digest.turn):
+            known = judged(digest, agent="gemini", runs=runs)
+            assert (known.state, known.ground, known.by) == (State.ASKS, Ground.INFERRED, (Basis.TITLE,))
+            assert judged(digest, agent="gemini", runs=runs, parent="s0").state is not State.ASKS
+    assert judged(DONE, agent="gemini", runs=CHILDLESS).state is State.YOUR_TURN
+    # After a command, and while the model is slow, it says that it works.
+    for digest in (DONE, replace(ANSWERED, last_text="I'll run the tests.")):
+        works = judged(digest, agent="gemini", runs=CHILDLESS._replace(title=State.WORKING))
+        assert (works.state, works.ground, works.by) == (State.WORKING, Ground.INFERRED, (Basis.STILL_OPEN,))
 
 
 def test_gemini_ends_its_turns_in_silence() -> None:

@@ -364,6 +364,17 @@ CASES = [
         agent="gemini",
         runs=process("gemini", child_ago_ms=8_900),
     ),
+    *(
+        Case(
+            f"a title that says {state}",
+            DONE,
+            [f"The title that the agent gives its pane of tmux says “{state}”. [process 7]", RUNS],
+            missing=[NO_GEMINI, HIDDEN],
+            agent="gemini",
+            runs=process("gemini")._replace(title=state),
+        )
+        for state in (State.ASKS, State.WORKING)
+    ),
     live(
         "a call that is not written",
         replace(working(seen_ago_ms=9_000), is_answered=True, last_text="I will run it."),
