@@ -1,5 +1,6 @@
 """A machine in a folder: a home folder in which all agents have sessions, and its environment."""
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.session_entry import Key
 from tests.builders.machine.captured import CAPTURED_S, lay_captures
-from tests.builders.machine.made import Story, id_of, written
+from tests.builders.machine.made import Story, described, id_of, written
 
 NEWEST_MS = CAPTURED_S * 1000
 """The end of the newest made session, unless another time is given."""
@@ -18,6 +19,7 @@ STEP_MS = 10 * 60 * 1000
 """The time between the ends of two made sessions: 5,000 of them reach back 35 days."""
 AGENTS = (*("claude",) * 6, *("codex",) * 3, "gemini", "qwen", "pi", "copilot")
 """The agents of made sessions, in turn."""
+EVERY = (*AGENTS, "kimi", "vibe", "cline")
 _OTHER = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -72,14 +74,15 @@ def fake_machine(
 
 
 def save(home: Path, agent: str, story: Story) -> Path:
-    """Write a session where its agent keeps it, with the time of its end, and return its file."""
+    """Write a session where its agent keeps it, with the time of its end, and return its address."""
     path = home / _place(agent, story)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(written(agent, story))
-    if agent == "gemini":
-        (path.parent.parent / ".project_root").write_text(story.cwd)
+    for name, content in described(agent, story).items():
+        beside = os.path.normpath(path.parent / name)
+        Path(beside).write_text(content if isinstance(content, str) else json.dumps(content))
     os.utime(path, ns=(story.ended_ms * 10**6, story.ended_ms * 10**6))
-    return path
+    return path.parents[1] if agent == "vibe" else path
 
 
 def munged(cwd: str) -> str:
@@ -98,6 +101,9 @@ def _place(agent: str, story: Story) -> str:
         "qwen": f".qwen/projects/{cwd}/chats/{story.id}.jsonl",
         "pi": f".pi/agent/sessions/-{story.cwd.replace('/', '-')}--/{stamp}-000Z_{story.id}.jsonl",
         "copilot": f".copilot/session-state/{story.id}/events.jsonl",
+        "kimi": f".kimi-code/sessions/wd_{name}/{story.id}/agents/main/wire.jsonl",
+        "vibe": f".vibe/logs/session/unified/{story.id}/journal/{1:016}.jsonl",
+        "cline": f".cline/data/sessions/{story.id}/{story.id}.messages.json",
     }[agent]
 
 

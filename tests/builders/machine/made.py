@@ -32,10 +32,13 @@ class Story(NamedTuple):
         moment = datetime.fromtimestamp((self.began_ms + step * STEP_MS) / 1000, UTC)
         return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03}Z"
 
+    def at_ms(self, step: int) -> int:
+        return self.began_ms + step * STEP_MS
+
     @property
     def ended_ms(self) -> int:
         """The time of the last line."""
-        return self.began_ms + (1 if self.is_open else 3) * STEP_MS
+        return self.at_ms(1 if self.is_open else 3)
 
 
 def id_of(number: int) -> str:
@@ -147,8 +150,7 @@ def _qwen(story: Story) -> list[Line]:
 
 def _pi(story: Story) -> list[Line]:
     def line(step: int, role: str, *content: Line, **more: Any) -> Line:
-        at_ms = story.began_ms + step * STEP_MS
-        message = {"role": role, "content": list(content), "timestamp": at_ms, **more}
+        message = {"role": role, "content": list(content), "timestamp": story.at_ms(step), **more}
         parent = f"p{step - 1}" if step else None
         common = {"type": "message", "id": f"p{step}", "parentId": parent, "timestamp": story.at(step)}
         return {**common, "message": message}
@@ -186,6 +188,76 @@ def _copilot(story: Story) -> list[Line]:
     return lines[:5] if story.is_open else lines
 
 
+def _kimi(story: Story) -> list[Line]:
+    def line(kind: str, step: int, **more: Any) -> Line:
+        return {"type": kind, "agentId": "main", "time": story.at_ms(step), **more}
+
+    def event(step: int, kind: str, **event: Any) -> Line:
+        return line("context.append_loop_event", step, event={"type": kind, **event})
+
+    call = {"toolCallId": "c1", "name": "Bash", "args": {"command": COMMAND}}
+    lines = [
+        {"type": "metadata", "protocol_version": "1.5", "created_at": story.at_ms(0)},
+        line("profile.bind", 0, modelAlias="k3", environmentDisclosure={"cwd": story.cwd}),
+        line("turn.prompt", 0, input=[{"type": "text", "text": story.prompt}], origin={"kind": "user"}),
+        event(1, "tool.call", **call),
+        event(2, "tool.result", toolCallId="c1", result={"output": "3 passed"}),
+        event(3, "content.part", part={"type": "text", "text": "Passed."}),
+        line("turn.ended", 3, reason="completed"),
+    ]
+    return lines[:4] if story.is_open else lines
+
+
+def _vibe(story: Story) -> list[Line]:
+    def line(op: str, **change: Any) -> Line:
+        delta = [{"op": op, **change}]
+        return {"payload": {"delta": delta}, "recovery_journal_record_version": 1, "type": "projection_delta"}
+
+    def entry(key: str, step: int, kind: str, status: str = "completed", **more: Any) -> Line:
+        times = {"createdAt": story.at_ms(min(step, 1)), "updatedAt": story.at_ms(step)}
+        common = {"id": key, "sessionId": story.id, "type": kind, "generationStatus": status}
+        return {**common, **times, **more}
+
+    def says(key: str, step: int, role: str, words: str) -> Line:
+        content = [{"text": words, "type": "text"}]
+        return line("append_entry", entry=entry(key, step, "message", role=role, content=content))
+
+    def envelope(step: int, status: str) -> Line:
+        session = {"id": story.id, "updatedAt": story.at_ms(step)}
+        return line("set_envelope", state={"latestTurn": {"id": "t1", "status": status}, "session": session})
+
+    detail = {"toolName": "file_system.bash", "kind": "tool", "input": {"command": COMMAND}}
+    runs = entry("e1", 1, "effect", "in_progress", detail=detail, state={"status": "running"})
+    output = {"structured_content": {"returncode": 0, "stdout": "3 passed", "stderr": ""}}
+    ended = entry("e1", 2, "effect", detail=detail, state={"status": "completed", "output": output})
+    lines = [
+        says("m1", 0, "user", story.prompt),
+        envelope(0, "in_progress"),
+        line("append_entry", entry=runs),
+        line("replace_entry", id="e1", entry=ended),
+        says("m2", 3, "assistant", "Passed."),
+        envelope(3, "completed"),
+    ]
+    return lines[:3] if story.is_open else lines
+
+
+def _cline(story: Story) -> list[Line]:
+    def says(step: int, role: str, block: Line) -> Line:
+        return {"id": f"m{step}", "role": role, "content": [block], "ts": story.at_ms(step)}
+
+    call = {"type": "tool_use", "id": "c1", "name": "run_commands", "input": {"commands": [COMMAND]}}
+    results = [{"query": COMMAND, "result": "3 passed", "success": True}]
+    result = {"type": "tool_result", "tool_use_id": "c1", "name": "run_commands", "content": results}
+    messages = [
+        says(0, "user", {"type": "text", "text": story.prompt}),
+        says(1, "assistant", call),
+        says(2, "user", result),
+        says(3, "assistant", {"type": "text", "text": "Passed."}),
+    ]
+    some = messages[:2] if story.is_open else messages
+    return [{"version": 1, "agent": "lead", "sessionId": story.id, "messages": some}]
+
+
 LINES: Mapping[str, Callable[[Story], list[Line]]] = {
     "claude": _claude,
     "codex": _codex,
@@ -193,5 +265,23 @@ LINES: Mapping[str, Callable[[Story], list[Line]]] = {
     "qwen": _qwen,
     "pi": _pi,
     "copilot": _copilot,
+    "kimi": _kimi,
+    "vibe": _vibe,
+    "cline": _cline,
 }
-"""The lines of a session, by the agent's short name."""
+"""The lines of a session, by the agent's short name; of Cline, its document."""
+
+
+def described(agent: str, story: Story) -> Mapping[str, Any]:
+    """Return what describes a session beside its file, by the path from there: text, or else JSON."""
+    match agent:
+        case "gemini":
+            return {"../.project_root": story.cwd}
+        case "kimi":
+            return {"../../state.json": {"cwd": story.cwd, "createdAt": story.began_ms}}
+        case "vibe":
+            meta = {"session_id": story.id, "environment": {"working_directory": story.cwd}}
+            return {"../meta.json": meta, "../CURRENT": {}}
+        case "cline":
+            return {f"{story.id}.json": {"cwd": story.cwd, "started_at": story.at(0)}}
+    return {}
