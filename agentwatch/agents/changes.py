@@ -11,6 +11,7 @@ from agentwatch.agents.blocks import short_and_long
 from agentwatch.agents.fields import Fields, items, mapping, number
 from agentwatch.agents.tool import NO_FACTS, Facts, Phrase
 from agentwatch.session.blocks import Block, ChangeBlock, PlanBlock, TextBlock
+from agentwatch.session.counts import complete_sum
 from agentwatch.session.events import PlanEntry, ToolKind
 
 # Changes of files, in the terms that all forms share.
@@ -58,11 +59,6 @@ def summed(changes: Sequence[FileChange]) -> Changes:
         complete_sum([getattr(change, side) for change in changes]) for side in ("added", "removed")
     )
     return Changes(kind, phrase, tuple(dict.fromkeys(paths)), added, removed, kinds == {ChangeKind.ADD})
-
-
-def complete_sum(counts: list[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if counts and len(known) == len(counts) else None
 
 
 def line_count(content: str) -> int:

@@ -186,3 +186,15 @@ def _step_text(step: Remark | SubagentCall) -> str:
 
 def _one_line(text: str) -> str:
     return text.rstrip("\r\n").replace("\n", "␊")
+
+
+def field_text(block: Block, name: str) -> str | None:
+    if isinstance(block, TextBlock):
+        return block.text if block.name == name else None
+    value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
+    return value if isinstance(value, str) and value else None
+
+
+def as_printed(block: Block) -> Block:
+    """Return a block of a command's result: a result that is only a text does not say that it was printed."""
+    return OutputBlock("stdout", block.text) if isinstance(block, ContentBlock) else block

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from agentwatch.session.call import Call
+from agentwatch.session.counts import complete_sum
 from agentwatch.session.session import Session
 from agentwatch.session.transcript import Entry, Kind
 
@@ -213,7 +214,9 @@ class TimeBreakdown:
         parts[Share.UNATTRIBUTED] += unknown_ms
         between_ms = parts.pop(Share.BETWEEN_RUNS)
         whole_ms = timeline.span_ms - between_ms
-        reported_ms = self._reported_ms() if is_agent_time else None
+        reported_ms = (
+            complete_sum([run.duration_of_turns_ms for run in self._session.runs]) if is_agent_time else None
+        )
         if reported_ms is not None and reported_ms > whole_ms:
             # the agent's duration also covers what has no timestamp: its start-up, a last text without deltas
             parts[Share.UNATTRIBUTED] += reported_ms - whole_ms
@@ -302,12 +305,6 @@ class TimeBreakdown:
             if start_ms is not None and end_ms is not None and start_ms < end_ms:
                 lost.add(start_ms, end_ms)
         return sum(self._agent.missing(start_ms, end_ms) for start_ms, end_ms in lost.intervals())
-
-    def _reported_ms(self) -> int | None:
-        """Return the total of the durations that the agent reported; None unless every run has one."""
-        durations = [run.duration_of_turns_ms for run in self._session.runs]
-        reported = [duration for duration in durations if duration is not None]
-        return sum(reported) if reported and len(reported) == len(durations) else None
 
 
 def _without_time(calls: list[Call]) -> list[Call]:

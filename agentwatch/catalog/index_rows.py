@@ -22,7 +22,7 @@ from agentwatch.feed.feed import Feed
 from agentwatch.recording.saved import open_saved
 from agentwatch.rules.calls.readers import words_of
 from agentwatch.session.call import Call, Pieces, Place
-from agentwatch.session.counts import Use, Uses
+from agentwatch.session.counts import Use, Uses, complete_sum
 from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.session.reducers import forget_texts
 from agentwatch.session.session import Session, calls_by_outcome, own_calls, repeated_calls
@@ -257,9 +257,7 @@ class Activity:
 
     def _reported_ms(self) -> int | None:
         """Return None unless each turn has a duration."""
-        durations = [run.duration_of_turns_ms for run in self._session.runs]
-        reported = [duration for duration in durations if duration is not None]
-        return sum(reported) if reported and len(reported) == len(durations) else None
+        return complete_sum([run.duration_of_turns_ms for run in self._session.runs])
 
 
 _MOST_PROMPT = 500

@@ -207,6 +207,12 @@ def known_sum(numbers: Iterable[_Number | None]) -> _Number | None:
     return sum(known) if known else None
 
 
+def complete_sum(counts: list[int | None]) -> int | None:
+    """Return the sum of all counts; None without one, or if one is unknown."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if counts and len(known) == len(counts) else None
+
+
 def _sum(first: Tokens, second: Tokens) -> Tokens:
     if first is _NOTHING or second is _NOTHING:
         return first if second is _NOTHING else second

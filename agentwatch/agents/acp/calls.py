@@ -8,10 +8,11 @@ from itertools import islice
 from typing import NamedTuple
 
 from agentwatch.agents.acp.messages import count_of, short, texts_in
-from agentwatch.agents.changes import complete_sum, equal_ends, line_count, lines_of
+from agentwatch.agents.changes import equal_ends, line_count, lines_of
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.agents.tool import OpenCalls, Phrase, joined_words, listed_entries, other_tool, remember
 from agentwatch.session.call import MOST_COMMAND
+from agentwatch.session.counts import complete_sum
 from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentwatch.agents.changes import complete_sum, patched_files
+from agentwatch.agents.changes import patched_files
 from agentwatch.agents.claude.blocks import blocks as claudes_blocks
 from agentwatch.agents.claude.calls import Dialect, mcp_tool
 from agentwatch.agents.claude.stream import ClaudeDecoder
 from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
 from agentwatch.agents.tool import Facts, Phrase, Tool, command_in, named, other_tool, path_in
 from agentwatch.session.blocks import Block, ChangeBlock, ErrorBlock, OutputBlock
+from agentwatch.session.counts import complete_sum
 from agentwatch.session.events import ToolKind
 
 # The results of the tools. Each is an object as text: `{"output": "…", "exitCode": 0}`.

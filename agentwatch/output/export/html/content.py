@@ -13,7 +13,7 @@ from functools import cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from agentwatch.analysis.block_text import as_json, block_text, heading, printed
+from agentwatch.analysis.block_text import as_json, as_printed, block_text, field_text, heading, printed
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.analysis.silence import call_clock, limit_ms
 from agentwatch.feed.feed import Feed
@@ -563,7 +563,7 @@ class CallBody:
         self._arguments = feed.blocks(place, call.call_id) if place else []
         result = feed.blocks(call.result_place, call.call_id) if call.result_place else []
         is_shell = call.kind is ToolKind.EXECUTE
-        self._result = [_printed(block) if is_shell else block for block in result]
+        self._result = [as_printed(block) if is_shell else block for block in result]
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
         """Whether the arguments are shown, because the call has no target."""
         self._shown: set[str] = set()
@@ -606,7 +606,7 @@ class CallBody:
     def _command(self) -> Iterator[Node]:
         if self._call.kind is not ToolKind.EXECUTE:
             return
-        commands = (_field(block, "command") for block in (*self._arguments, *self._result))
+        commands = (field_text(block, "command") for block in (*self._arguments, *self._result))
         command = next(filter(None, commands), self._call.target)
         if command:
             self._shown.add(command)
@@ -678,15 +678,3 @@ class CallBody:
         if call.note and call.outcome is not Outcome.FAILED:
             words += f" · {page_line(call.note)}"
         return words
-
-
-def _printed(block: Block) -> Block:
-    """Return a block of a command's result: a result that is only a text does not say that it was printed."""
-    return OutputBlock("stdout", block.text) if isinstance(block, ContentBlock) else block
-
-
-def _field(block: Block, name: str) -> str | None:
-    if isinstance(block, TextBlock):
-        return block.text if block.name == name else None
-    value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
-    return value if isinstance(value, str) and value else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.block_text import block_text, bounded
+from agentwatch.analysis.block_text import as_printed, block_text, bounded, field_text
 from agentwatch.analysis.silence import call_clock, limit_ms
 from agentwatch.analysis.status import Wait
 from agentwatch.feed.feed import Feed
@@ -177,7 +177,7 @@ class DecodedCall:
         arguments = call.arguments_place
         self._arguments = feed.blocks(arguments, call.call_id) if arguments else []
         result = feed.blocks(call.result_place, call.call_id) if call.result_place else []
-        self._result = list(map(_printed, result)) if call.kind is ToolKind.EXECUTE else result
+        self._result = list(map(as_printed, result)) if call.kind is ToolKind.EXECUTE else result
         self._has_exit_codes = feed.session.traits.has_exit_codes
         self._is_open_ended = call.kind in (ToolKind.MCP, ToolKind.OTHER)
         """Whether the arguments are shown as a tree, because the call has no target."""
@@ -277,7 +277,7 @@ class DecodedCall:
         if self._call.kind is not ToolKind.EXECUTE:
             return
         for block in self._arguments or self._result:
-            command = _field(block, "command")
+            command = field_text(block, "command")
             if command is not None:
                 self._shown.add(command)
                 lines, _ = bounded(command, MOST_LINES)
@@ -372,18 +372,6 @@ class DecodedCall:
 def _parent_words(call: Call) -> SafeText:
     by = f"of call #{call.parent}" if call.parent else "of a call that the recording does not contain"
     return SafeText(f"made by the subagent {by}")
-
-
-def _field(block: Block, name: str) -> str | None:
-    if isinstance(block, TextBlock):
-        return block.text if block.name == name else None
-    value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
-    return value if isinstance(value, str) and value else None
-
-
-def _printed(block: Block) -> Block:
-    """Return a block of a command's result: a result that is only a text does not say that it was printed."""
-    return OutputBlock("stdout", block.text) if isinstance(block, ContentBlock) else block
 
 
 def _has_structure(block: Block) -> bool:
