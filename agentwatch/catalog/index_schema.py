@@ -40,7 +40,8 @@ def changed_ns_of(found: SessionEntry) -> int:
 
 def path_of(found: SessionEntry | Searched) -> str:
     r"""Bytes of a name that are not UTF-8 become `\udcNN`."""
-    return os.fspath(found.path).encode("utf-8", "backslashreplace").decode()
+    path = os.fspath(found.path)
+    return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
 
 
 VERSION = 7

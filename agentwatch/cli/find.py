@@ -99,7 +99,7 @@ def find_here(
         from agentwatch.catalog.contents import find
 
         return find(words, sessions, most, skip)
-    from agentwatch.cli.index import with_index
+    from agentwatch.cli.sessions import with_index
 
     return with_index(
         "--path", every, lambda index, _done: touched(index.connection, path, words, sessions, most, skip)

@@ -1,28 +1,41 @@
-"""The command `sessions`: lists the sessions of machines, and deletes old recordings."""
+"""The command `sessions`: lists the sessions of machines, indexes them, and deletes old recordings."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
+from agentwatch import __version__
 from agentwatch.base.clock import now_ms
-from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_open
+from agentwatch.base.faults import (
+    CANNOT_CREATE,
+    INCOMPLETE_RECORDING,
+    USAGE,
+    Fault,
+    cannot_create,
+    cannot_open,
+)
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.messages import confirmed, say
+from agentwatch.cli.messages import ShownProgress, confirmed, say
 from agentwatch.cli.parameters import age, printed_colour, since, together
 from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.text.amounts import byte_size, plural
+from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, fitted, safe_line, styled
 from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
     from agentwatch.agents.session_entry import Key, SessionEntry
+    from agentwatch.catalog.index import SessionIndex, Updated
     from agentwatch.catalog.row import Row
     from agentwatch.recording.saved_sessions import Prunable
 
@@ -32,6 +45,7 @@ _WIDTH = 100
 _LEAST_ID = 8
 _MOST_WHOLE = 1000
 """The characters of an id that are printed elsewhere than on a terminal."""
+_Result = TypeVar("_Result")
 _MOST_ID = 25
 """The length of the stems that agentwatch gives. A longer beginning of an id is not shown."""
 
@@ -129,8 +143,6 @@ def sessions(machines: tuple[str, ...], *, as_json: bool, **given: Any) -> int:
     if given.pop("is_indexed"):
         if as_json or any(value for value in given.values() if value != frozenset()):
             raise click.UsageError("--index excludes other options: it holds all sessions")
-        from agentwatch.cli.index import update_index
-
         return update_index()
     wanted = Wanted(**{name: given.pop(name) for name in Wanted._fields})
     if given.pop("is_pruned"):
@@ -377,6 +389,73 @@ def every_session() -> Collection[SessionEntry]:
     for note in notes_of(places.problems.values()):
         say(note)
     return every.values()
+
+
+def update_index() -> int:
+    """Bring the index up to date; print its path on stdout, and for a person what was done on stderr."""
+    began = time.monotonic()
+
+    def report(index: SessionIndex, done: Updated) -> str:
+        sessions, calls = index.counts()
+        words = [f"{plural(sessions, 'session')}, {plural(calls, 'call')}"]
+        took = duration_words(1000 * (time.monotonic() - began))
+        words.append(f"{done.read:,} read ({byte_size(done.size)}) in {took}")
+        if done.removed:
+            words.append(f"{done.removed:,} removed")
+        if done.unreadable:
+            words.append(f"{done.unreadable:,} cannot be read")
+        say(" · ".join(words))
+        return os.fspath(index.path)
+
+    return print_lines([safe_line(with_index("--index", every_session(), report))])
+
+
+def with_index(
+    asked: str, every: Collection[SessionEntry], use: Callable[[SessionIndex, Updated], _Result]
+) -> _Result:
+    """Bring the index of every session up to date, and return the result of `use`, which gets the index and
+    what was done. A damaged index is reported and built again once: `use` may be called again if it raises
+    `sqlite3.Error`. `asked` is what the user has typed: `--index`, `stats`."""
+    if find_spec("_sqlite3") is None:
+        raise Fault(f"{asked} needs the module sqlite3, which this Python was built without", CANNOT_CREATE)
+    import sqlite3
+
+    from agentwatch.catalog.index import index_path, remove_index
+
+    path = index_path()
+    try:
+        try:
+            return _used(path, every, use)
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # a subclass is not damage: a full disk, a lock
+                raise
+            _say_damaged(path)
+            remove_index(path)
+            return _used(path, every, use)
+    except OSError as error:
+        raise cannot_create(path, error) from None
+    except sqlite3.Error as error:
+        raise Fault(f"cannot write {path}: {error} (it can be deleted)", INCOMPLETE_RECORDING) from None
+
+
+def _used(
+    path: Path, every: Collection[SessionEntry], use: Callable[[SessionIndex, Updated], _Result]
+) -> _Result:
+    from agentwatch.catalog.index import SessionIndex, update
+
+    progress = ShownProgress().step("reading sessions")
+    with closing(SessionIndex(path, __version__)) as index:
+        if index.was_damaged:
+            _say_damaged(path)
+        try:
+            done = update(index, every, progress)
+        finally:
+            progress.clear()
+        return use(index, done)
+
+
+def _say_damaged(path: Path) -> None:
+    say(f"{path} was damaged: all sessions are read again")
 
 
 def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bool) -> int:

@@ -28,9 +28,8 @@ from agentwatch.catalog.statistics import (
     statistics,
 )
 from agentwatch.cli.default_command import HelpfulCommand
-from agentwatch.cli.index import with_index
 from agentwatch.cli.parameters import printed_colour, since
-from agentwatch.cli.sessions import every_session
+from agentwatch.cli.sessions import every_session, with_index
 from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.rules.language.errors import nearest
 from agentwatch.text.amounts import about_dollars, dollars, plural, short_count
