@@ -9,11 +9,11 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from textual._compositor import Compositor, CompositorUpdate
 from textual.filter import LineFilter
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
     """The region of the widget, including clipped parts."""
 
 
-_PLACE = itemgetter(0, 1)
+_ROW, _PLACE = itemgetter(0), itemgetter(0, 1)
 Drawn = tuple[int, int, Strip | None]
 """A piece to write: its row, its column and its content; None for what the screen shows there."""
 
@@ -63,6 +63,13 @@ class ChangedPieces(CompositorUpdate):
                 shown[y, x] = text
                 written.append(f"\x1b[{y + 1};{x + 1}H{text}")
         return "".join(written)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the rows of a whole screen, for a screenshot."""
+        for y, row in groupby(self._drawn, key=_ROW):
+            if y:
+                yield Segment.line()
+            yield from chain.from_iterable(strip for _, _, strip in row if strip is not None)
 
 
 class PieceCompositor(Compositor):

@@ -140,6 +140,11 @@ async def test_what_the_first_frame_shows_is_not_written_again(recording: Saver,
     async with opened(recording(init() + prompt("go")), (160, 50), follow=True) as stage:
         await stage.settled()
         assert [frame.count("╭") for frame in written if "╭" in frame] == [3]
+        picture = stage.app.export_screenshot()
+        assert picture.count("╭") == 3
+        assert [*map(picture.find, ("Transcript", "Calls", "Help"))] == sorted(
+            map(picture.find, ("Transcript", "Calls", "Help"))
+        )
 
 
 @pytest.mark.slow
