@@ -26,6 +26,7 @@ from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import reading
 from agentwatch.catalog.row import Row
 from agentwatch.sources.proc import Proc
+from tests.builders.machine.fake import AGENTS as MADE
 from tests.builders.machine.fake import save
 from tests.builders.machine.made import LINES, Story, id_of
 from tests.conftest import case
@@ -38,7 +39,7 @@ inferred is shown another second later."""
 LATE_S = 10
 """The time after which a state is shown at the latest: 5 s of silence, and what the list adds."""
 TICKS = os.sysconf("SC_CLK_TCK")
-AGENTS = (*LINES, "opencode")
+AGENTS = (*dict.fromkeys(MADE), "opencode")
 BUSY = {"codex": "asks?", "gemini": "working?", "opencode": "asks?"}
 """How a session of an agent that uses the processor shows a command without a process. The call of Gemini is
 not written, and may be another tool, which the agent runs itself."""
