@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from agentwatch.agents.changes import argument_blocks
+from agentwatch.agents.claude.calls import mcp_tool
 from agentwatch.agents.fields import (
     SUBAGENT,
     Fields,
@@ -85,10 +86,7 @@ _MOST_LINE = 300
 
 def tool_named(name: str) -> Tool:
     """Return the tool with a name. A tool of an MCP server is named `mcp__SERVER__TOOL`."""
-    if name.startswith("mcp__"):
-        words = name[len("mcp__") :].replace("__", " ", 1)
-        return Tool(ToolKind.MCP, Phrase.CALLED_MCP, lambda _arguments: words)
-    return TOOLS.get(name) or other_tool(name)
+    return TOOLS.get(name) or mcp_tool(name) or other_tool(name)
 
 
 def plan_entries(name: str, arguments: Fields) -> tuple[PlanEntry, ...]:
