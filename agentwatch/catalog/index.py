@@ -6,7 +6,8 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -83,8 +84,12 @@ class SessionIndex:
         found = self.connection.execute("SELECT path, size, changed_ns FROM stored_session")
         return {path: (size, changed_ns) for path, size, changed_ns in found}
 
-    def replace(self, sessions: Sequence[Rows]) -> None:
+    def replace(self, sessions: Sequence[Rows], *, keeps_same: bool = False) -> None:
+        """With `keeps_same`, a session that another process has stored meanwhile keeps its rows and id."""
         with self._transaction():
+            if keeps_same:
+                stamps = self.stamps()
+                sessions = [rows for rows in sessions if stamps.get(rows.session[0]) != _STAMP(rows.session)]
             self._remove(rows.session[0] for rows in sessions)
             for session, *parts in sessions:
                 key = self.connection.execute(_INSERT_SESSION, session).lastrowid
@@ -106,6 +111,10 @@ class SessionIndex:
         query = "SELECT count(*), coalesce(sum(calls), 0) FROM session"
         sessions, calls = self.connection.execute(query).fetchone()
         return sessions, calls
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let all queries see one state, whatever other processes write meanwhile."""
+        return self._transaction("BEGIN")
 
     def close(self) -> None:
         self.connection.close()
@@ -140,8 +149,8 @@ class SessionIndex:
         execute(f"DELETE {where}", found)
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self.connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+        self.connection.execute(begin)
         try:
             yield
         except BaseException:  # also a signal: half of a session must not be committed; it is raised again
@@ -165,6 +174,7 @@ _MOST_CALLS = 10_000
 _MOST_SECONDS = 1.0
 """Sessions are written when this many calls were read, or this time has passed: what a kill costs."""
 _PROBLEM = [*TABLES[_SESSION]].index("problem")
+_STAMP = itemgetter(*map([*TABLES[_SESSION]].index, ("size", "changed_ns")))
 
 
 class Updated(NamedTuple):
@@ -205,8 +215,8 @@ def update(
             if progress is not None:
                 progress(done, total)
             if calls >= _MOST_CALLS or time.monotonic() - written_at >= _MOST_SECONDS:
-                index.replace(read)
+                index.replace(read, keeps_same=True)
                 read, calls, written_at = [], 0, time.monotonic()
-    index.replace(read)
+    index.replace(read, keeps_same=True)
     index.mark_duplicates()
     return Updated(len(due), done, len(gone), unreadable)

@@ -172,9 +172,7 @@ def choose(connection: sqlite3.Connection, chosen: Chosen) -> None:
         and (not repository or (name or "").casefold() == repository)
         and (chosen.since_ms is None or (seen_ms is not None and seen_ms >= chosen.since_ms))
     ]
-    connection.execute("BEGIN")
     connection.executemany("INSERT INTO temp.chosen VALUES (?, ?)", rows)
-    connection.execute("COMMIT")
 
 
 _QUERY = """

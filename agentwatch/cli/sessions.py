@@ -451,7 +451,8 @@ def _used(
             done = update(index, every, progress)
         finally:
             progress.clear()
-        return use(index, done)
+        with index.snapshot():
+            return use(index, done)
 
 
 def _say_damaged(path: Path) -> None:

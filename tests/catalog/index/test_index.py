@@ -4,11 +4,12 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agentwatch.agents.session_entry import Reach, SessionEntry
-from agentwatch.catalog.index import SessionIndex, index_path
+from agentwatch.catalog.index import SessionIndex, index_path, update
 from agentwatch.catalog.index_rows import Rows
 from agentwatch.catalog.index_schema import TABLES, VERSION, path_of
 from tests.builders.lines import completed, init, line, result, started, user
@@ -221,6 +222,26 @@ def test_only_what_has_changed_is_read_again(indexed: Indexed) -> None:
     assert indexed.rows(
         "SELECT count(*) FROM stored_call WHERE session NOT IN (SELECT id FROM stored_session)"
     ) == [(0,)]
+
+
+def test_another_process_changes_no_answer(indexed: Indexed) -> None:
+    """What two processes read at once is stored once, and the queries of a snapshot see one state of it."""
+    found, ids = indexed.found(), "SELECT id, path FROM stored_session ORDER BY id"
+    kept: list[tuple[Any, ...]] = []
+
+    def meanwhile(_done: int, _total: int) -> None:
+        if not kept:
+            indexed.update(found[::-1])
+            kept.extend(indexed.rows(ids))
+
+    with closing(SessionIndex(indexed.path, "1.0")) as index:
+        assert update(index, found, meanwhile).read == len(kept) > 30
+        assert indexed.rows(ids) == kept
+        with index.snapshot():
+            before = index.counts()
+            assert indexed.update(found[:5]).removed > 20
+            assert index.counts() == before
+        assert index.counts() < before
 
 
 @pytest.mark.system
