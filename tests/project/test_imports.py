@@ -163,6 +163,9 @@ def test_the_package_loads_no_more_than_is_used() -> None:
     # Without agents, settings and tracebacks, printing a file takes 4 ms less.
     modules = loaded(RUN, PLAIN, "--print")
     assert modules.isdisjoint({"select", "subprocess", "tomllib", "traceback"})
+    # The index answers without what reads sessions, which takes 50 ms.
+    modules = loaded(RUN, "find", "--path", "app.py")
+    assert modules.isdisjoint({"agentwatch.feed.feed", "agentwatch.catalog.contents"})
     # The formats of files and their list need no package of the extra.
     program = """
 from agentwatch.output.export.exporters import exporter_named, exporter_names
