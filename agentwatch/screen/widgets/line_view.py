@@ -75,6 +75,9 @@ class LineView(ScrollView, can_focus=True):
     fits_content: ClassVar[bool] = False
     """Whether the view is as high as its lines, up to the height in the stylesheet, as a popup is."""
 
+    has_columns: ClassVar[bool] = False
+    """Whether most parts of a row stay when one of them changes, as a clock does each second."""
+
     following = var(True)
 
     def __init__(self, title: str, *, id: str) -> None:

@@ -60,6 +60,10 @@ _MOST_KEPT = 256
 """Rows in the cache before it keeps only those near the viewport; a row takes about 5 KB."""
 
 
+_MOST_PIECES = 1_024
+"""The parts of lines that are kept, at most; a screen of the list has 700."""
+
+
 class _Painted(NamedTuple):
     line: Strip
     row: Strip
@@ -75,6 +79,8 @@ class LinePainter:
         self._stable: set[int] = set()
         """The lines that stay the same until they are forgotten."""
         self._styles: tuple[object, ...] = ()
+        self._pieces: dict[Segment, Segment] = {}
+        """The parts of lines, with the style of the pane and its filters."""
         self._left: list[Segment] = []
         self._gutter = self._width = 0
         self._bar = self._border = Strip.blank(0)
@@ -152,17 +158,41 @@ class LinePainter:
         missing = self._width - line.cell_length
         if missing < 0:
             line = line.crop(0, self._width)
-        middle = list(Segment.apply_style(line, self._base))
-        if missing > 0:
-            blanks = " " * missing
-            if middle and middle[-1].style is self._base:  # as in most lines of text
-                middle[-1] = Segment(middle[-1].text + blanks, self._base)
-            else:
-                middle.append(Segment(blanks, self._base))
-        for each in self._filters:
-            middle = each.apply(middle, self._background)
+        if self._pane.has_columns:
+            middle = self._composed([*line, Segment(" " * max(missing, 0))])
+        else:
+            middle = list(Segment.apply_style(line, self._base))
+            if missing > 0:
+                blanks = " " * missing
+                if middle and middle[-1].style is self._base:  # as in most lines of text
+                    middle[-1] = Segment(middle[-1].text + blanks, self._base)
+                else:
+                    middle.append(Segment(blanks, self._base))
+            for each in self._filters:
+                middle = each.apply(middle, self._background)
         content = LightStrip([*self._left, *middle], self._gutter + self._width)
         return FramedRow(content, self._bar, self._border)
+
+    def _composed(self, segments: list[Segment]) -> list[Segment]:
+        """Return segments in the style of the pane, with the filters applied. Each is composed once: in a row
+        whose clock has changed, the other columns are the same."""
+        pieces = self._pieces
+        new = [each for each in segments if each not in pieces]
+        if new:
+            if len(pieces) > _MOST_PIECES:
+                pieces.clear()
+                new = segments
+            composed = self._filtered(new)
+            if len(composed) != len(new):
+                return self._filtered(segments)
+            pieces.update(zip(new, composed, strict=True))
+        return [pieces[each] for each in segments]
+
+    def _filtered(self, segments: list[Segment]) -> list[Segment]:
+        found = list(Segment.apply_style(segments, self._base))
+        for each in self._filters:
+            found = each.apply(found, self._background)
+        return found
 
     def _take_styles(self, inner: Region) -> None:
         """Compose the frame again and clear the cache if the styles of the pane have changed."""
@@ -174,6 +204,7 @@ class LinePainter:
         _, background = pane.background_colors
         self._styles = styles
         self.forget()
+        self._pieces.clear()
         self._base, self._background, self._filters = pane.rich_style, background, filters
         self._left, right = row_frame(pane, filters)
         self._gutter, self._width = pane.styles.gutter.left, inner.width

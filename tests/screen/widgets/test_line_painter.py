@@ -3,7 +3,10 @@
 import random
 
 import pytest
+from rich.segment import Segment
 from rich.style import Style
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -39,6 +42,18 @@ class Words(LineView):
         """Add `count` lines."""
         self.texts += [f"東京 line {len(self.texts) + n}" for n in range(count)]
         self.show_lines()
+
+
+class Noting(LineFilter):
+    """Notes the texts that it filters; a shouted one has a part more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        self.texts += [each.text.strip() for each in segments]
+        return [part for each in segments for part in [each] * (1 + each.text.startswith("!"))]
 
 
 def by_character(strips: list[Strip]) -> list[tuple[str, str]]:
@@ -207,3 +222,44 @@ def check_chosen_row(stage: Stage) -> None:
     assert {(piece.style.color, piece.style.reverse) for piece in rest if piece.style} == {
         (rest[0].style.color if rest[0].style else None, True)
     }
+
+
+class Table(Words):
+    """The same with columns."""
+
+    has_columns = True
+
+
+async def test_a_part_of_a_line_is_composed_once() -> None:
+    """Of a row with columns in which one part differs, only that is filtered, until the styles change."""
+    view: Words = Table()
+    noting = Noting()
+    app = PaneApp(view)
+    async with app.run_test(size=SIZE) as pilot:
+        app._filters.append(noting)
+        view.grow(1)
+        await pilot.pause()
+        area = view.region.reset_offset
+        for text, theme, expected in (
+            ("9 s", "", {"9 s"}),
+            ("10 s", "", {"10 s"}),
+            ("9 s", "", set[str]()),
+            ("10 s", "nord", {"0", "10 s"}),
+            ("!", "", {"0", "!"}),  # the filter divides it
+        ):
+            with case((text, theme)):
+                noting.texts.clear()
+                view.texts[0] = text
+                app.theme = theme or app.theme
+                await pilot.pause()
+                assert text in view.render_lines(area)[1].text
+                assert {"0", "9 s", "10 s", "!"} & set(noting.texts) == expected
+    # Not all parts of many lines are kept, and none of lines without columns.
+    for other, least, most in ((Table, 1, 1_044), (Words, 0, 0)):
+        view = other()
+        async with PaneApp(view).run_test(size=SIZE) as pilot:
+            view.grow(3_000)
+            await pilot.pause()
+            for first in range(0, 3_000, 10):
+                view.painter.paint(first, 10)
+            assert least <= len(view.painter._pieces) <= most

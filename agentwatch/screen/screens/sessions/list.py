@@ -269,6 +269,8 @@ class LineContent:
 _URGENT = (Group.NEEDS_YOU, Group.FAILED)
 _MOST_MEASURED = 500
 _MOST_DRAWN = 1_000
+_MOST_LINES = 16
+"""The most rows that Textual is asked to draw one by one, at 60 us each; otherwise it draws all."""
 _TICK_MS = 1_000
 _OF_MARKED = ("removal", "export", "archive")
 _OF_FOLDED = (*_OF_MARKED, "ring")
@@ -315,6 +317,7 @@ class SessionList(RowView, HeadedView):
     COMPONENT_CLASSES = eager_classes(("line--asks", "line--working"))
     BINDINGS: ClassVar[list[BindingType]] = bindings("sessions")
     open_action = "open"
+    has_columns = True
 
     def __init__(self) -> None:
         super().__init__("", id="sessions")
@@ -641,12 +644,18 @@ class SessionList(RowView, HeadedView):
             self.refresh_line(top)
         if len(self._drawn) > _MOST_DRAWN:
             self._drawn.clear()
+        changed = []
         for y in range(top, top + self.scrollable_content_region.height):
             before = self._drawn.get(y)
             if y < count:
                 shown = self._drawn[y] = self._row_content(y)
                 if before is None or (shown.spans, shown.is_chosen) != (before.spans, before.is_chosen):
-                    self.refresh_line(y)
+                    changed.append(y)
             elif before is not None:
                 del self._drawn[y]
-                self.refresh_line(y)
+                changed.append(y)
+        if len(changed) > _MOST_LINES:
+            self.painter.refresh()
+            return
+        for y in changed:
+            self.refresh_line(y)
