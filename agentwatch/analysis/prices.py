@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
-from time import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.session.counts import DAY_MS, Use, Uses
@@ -74,12 +73,16 @@ def count_uses(session: Session) -> None:
     session.uses = no_uses()
 
 
-def cost_of(session: Session) -> float | None:
-    """Return the estimated cost of a session; None if the agent reports a cost, or nothing was counted."""
+def cost_of(session: Session, now_ms: int | None = None) -> float | None:
+    """Return the estimated cost of a session; None if the agent reports a cost, or nothing was counted.
+    `now_ms` is the time of what has none, by its day; None for the present minute."""
     if session.uses is None or session.tokens.cost_usd is not None:
         return None
     session.uses.model = session.run.model
-    return estimate(session.uses.priced()).cost_usd
+    used = session.uses.priced()
+    if now_ms is not None:
+        used = [(use._replace(at_ms=now_ms) if use.at_ms is None else use, each) for use, each in used]
+    return estimate(used).cost_usd
 
 
 class Prices(NamedTuple):
@@ -106,15 +109,14 @@ class Prices(NamedTuple):
 looked_up: dict[Use, Prices | None] = {}
 """The prices that the list was asked for: of a model, on a day, for a size of request. None without a price.
 
-Those that were kept may be added before the first estimate.
+A day of None is today. Those that were kept may be added before the first estimate.
 """
 
 
 def _prices_of(use: Use) -> Prices | None:
     if use.model is None or len(use.model) > _MOST_NAME:
         return None
-    at_ms = int(time() * 1000) if use.at_ms is None else use.at_ms
-    of_day = use if at_ms == use.at_ms and not at_ms % DAY_MS else use._replace(at_ms=at_ms - at_ms % DAY_MS)
+    of_day = use._replace(at_ms=use.at_ms - late_ms) if use.at_ms and (late_ms := use.at_ms % DAY_MS) else use
     if of_day not in looked_up:
         looked_up[of_day] = _asked(use.model, of_day)
     return looked_up[of_day]

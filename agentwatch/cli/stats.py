@@ -14,6 +14,7 @@ import orjson
 from agentwatch.analysis.prices import price_list
 from agentwatch.base.extras import EXTRAS, install_command
 from agentwatch.base.faults import USAGE, Fault
+from agentwatch.catalog.kept_prices import keep
 from agentwatch.catalog.statistics import (
     LEAST,
     By,
@@ -110,6 +111,7 @@ def stats(
         return statistics(index.connection, chosen)
 
     found = with_index("stats", every_session(), use)
+    keep()
     if as_json or output_format == "json":
         data = orjson.dumps(json_record(found, grouped))
         return print_json([safe_json(data) if os.isatty(1) else data])

@@ -13,6 +13,8 @@ from agentwatch.analysis.verdict_history import State as FinalState
 from agentwatch.catalog import kept_prices
 from agentwatch.catalog.digest.digest import LastTests
 from agentwatch.catalog.session_status import Ground
+from agentwatch.catalog.statistics import Spent
+from agentwatch.catalog.statistics import estimated as estimated_of
 from agentwatch.cli.schema import schema
 from agentwatch.output.session_rows import row_json
 from agentwatch.session.counts import Use
@@ -43,7 +45,7 @@ def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: p
     estimated = row(uses=uses)
 
     def estimate() -> float | None:
-        kept_prices._kept.cache_clear()
+        kept_prices.kept.cache_clear()
         prices.looked_up.clear()
         return kept_prices.cost_of(estimated)
 
@@ -54,6 +56,9 @@ def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as without:
         without.setattr(prices, "_asked", None)
         assert estimate() == 5
+        kept_prices.kept.cache_clear()
+        prices.looked_up.clear()
+        assert estimated_of([Spent(1, "", "", use, 1, tokens) for use, tokens in uses]).cost_usd == 5
     for damaged in (
         b"",
         b"[]",
