@@ -420,6 +420,7 @@ _APPLIERS: dict[type[Event], Applier] = {
     Malformed: malformed,
 }
 """The function for each type of event. A match statement would try up to 22 types in turn."""
+_COUNTED = frozenset((Malformed, Unknown, Repair))
 
 
 def apply_line(
@@ -436,11 +437,13 @@ def apply_line(
     odd: Malformed | Unknown | None = None
     is_repaired = False
     for event in events:
-        _APPLIERS[type(event)](session, event, place)
-        if type(event) is Malformed or type(event) is Unknown:
-            odd = event
-        elif type(event) is Repair:
-            is_repaired = True
+        kind = type(event)
+        _APPLIERS[kind](session, event, place)
+        if kind in _COUNTED:
+            if isinstance(event, Repair):
+                is_repaired = True
+            elif isinstance(event, Malformed | Unknown):
+                odd = event
     if place.seen_ms is not None:
         if session.first_seen_ms is None:
             session.first_seen_ms = place.seen_ms if pieces is None else pieces.first_ms

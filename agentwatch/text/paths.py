@@ -23,7 +23,10 @@ def last_name(path: str) -> str:
         >>> last_name("/home/me/shop/"), last_name("C:\\\\src\\\\shop"), last_name("/")
         ('shop', 'shop', '/')
     """
-    return (PureWindowsPath if is_windows(path) else PurePosixPath)(path).name or path
+    if is_windows(path):
+        return PureWindowsPath(path).name or path
+    name = path[path.rfind("/") + 1 :]  # as `PurePosixPath`, which takes 25 times as long
+    return name if name and name != "." else PurePosixPath(path).name or path
 
 
 _PRIVATE = "/private"
