@@ -391,12 +391,17 @@ class Tree:
         """Yield the sessions that may have changed, return the folders that are new in it."""
         try:
             entries = entries_of(folder, self._uid)
-        except (FileNotFoundError, NotADirectoryError, PermissionError):
+        except (FileNotFoundError, NotADirectoryError):
             yield self._forget(folder)
+            return []
+        except PermissionError as error:
+            yield self._forget(folder)
+            self.problems[folder.path] = error
             return []
         except OSError:  # such as too many open files: what was known still holds
             folder.changed_ns = _UNKNOWN_NS
             return []
+        self.problems.pop(folder.path, None)
         is_fresh = abs(wall_ns() - changed_ns) < _FRESH_NS
         folder.changed_ns = _UNKNOWN_NS if is_fresh else changed_ns
         if folder.kind.is_polled:
@@ -458,6 +463,7 @@ class Tree:
             waiting += each.folders.values()
             each.folders = {}
             each.changed_ns = _UNKNOWN_NS
+            self.problems.pop(each.path, None)
             if each is not folder:
                 self._known.pop(each.path, None)
         return touched

@@ -10,7 +10,7 @@ import pytest
 from agentwatch.agents.claude.program import projects
 from agentwatch.agents.places import Folder
 from agentwatch.agents.session_entry import NO_METADATA, Key, SessionEntry
-from agentwatch.catalog.places import PASS_S, Places, entries_of
+from agentwatch.catalog.places import PASS_S, Places, entries_of, notes_of
 from tests.builders.machine.fake import FakeMachine, fake_machine
 from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
 from tests.conftest import case
@@ -95,7 +95,7 @@ def test_files_of_another_user_are_left_out(machine: FakeMachine) -> None:
 def test_a_folder_that_cannot_be_read_hides_its_sessions_only(
     machine: FakeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All others are found; they come back once it can be read."""
+    """All others are found, and a line names the folder; they come back once it can be read."""
     clock = Clock()
     places = settled(machine, clock)
     project = next((machine.home / ".claude/projects").iterdir())
@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_read_hides_its_sessions_only(
 
     def refused(path: Any) -> Any:
         if os.fspath(path) == str(project):
-            raise PermissionError(13, "permission denied")
+            raise PermissionError(13, "permission denied", path)
         return really(path)
 
     with monkeypatch.context() as patch:
@@ -113,7 +113,9 @@ def test_a_folder_that_cannot_be_read_hides_its_sessions_only(
         let_age([project])
         assert set(places.refresh(clock.after(PASS_S)).vanished) == inside
         assert places.refresh(clock.after(PASS_S)) == ([], [])
+        assert notes_of(places.problems.values()) == (f"cannot open {project}: permission denied",)
     assert {found.key for found in places.refresh(clock.after(PASS_S)).found} == inside
+    assert not places.problems
 
 
 def test_a_file_that_vanishes_while_it_is_read_is_no_error(
