@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.session_entry import SessionEntry
+from agentwatch.base.helper_process import HelperProcess, cores
 from agentwatch.catalog.index_rows import Rows, rows_of
 from agentwatch.catalog.repository import Repositories
 from agentwatch.feed.checkpoints import NOT_PICKLED
-from agentwatch.feed.decoding_process import HelperProcess, cores
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentwatch.agents.registry import agent_named
+from agentwatch.base import helper_process
 from agentwatch.feed import decoding_process
 from agentwatch.feed.checkpoints import NOT_PICKLED
 from agentwatch.feed.decoding_process import DecodingProcess, decode_ahead, serve
@@ -19,6 +20,7 @@ from agentwatch.feed.history import History
 from agentwatch.recording.lines import LineReader
 from agentwatch.recording.saved import open_saved
 from agentwatch.session.events import Channel, Text
+from tests.builders.helper_processes import are_over, helper_processes
 from tests.builders.made_agent import MadeSession
 from tests.builders.moment.session_facts import different, facts
 from tests.conftest import RECORDINGS, ROOT, case
@@ -34,9 +36,9 @@ def two_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Two cores, and no recording is too small. No process is left at the end, not even an ended one."""
     monkeypatch.setattr(decoding_process, "_LEAST_BYTES", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1}, raising=False)
+    started = helper_processes(monkeypatch)
     yield
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert are_over(started)
 
 
 def repeated(path: Path, *parts: Path) -> Path:
@@ -134,7 +136,7 @@ def test_a_process_that_cannot_decode_costs_only_time(
     os.close(reader.fd)
     monkeypatch.delattr(fcntl, "F_SETPIPE_SZ", raising=False)
     same(path)
-    monkeypatch.setattr(decoding_process, "_START", "raise SystemExit(1)")
+    monkeypatch.setattr(helper_process, "_START", "raise SystemExit(1)")
     same(path, is_decoded=False)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agentwatch.agents.opening import saved_source
+from agentwatch.base import helper_process
 from agentwatch.feed import decoding_process
 from agentwatch.feed.feed import Feed, preview_feed, preview_reader
 from agentwatch.recording.saved import open_saved
@@ -21,6 +22,7 @@ from agentwatch.session.call import Call
 from agentwatch.session.session import Session
 from agentwatch.sources.file import FileSource
 from agentwatch.sources.stores.intake import StoreIntake, StoreSource
+from tests.builders.helper_processes import are_over, helper_processes
 from tests.builders.lines import completed, delta, final, init, result, started, user
 from tests.builders.screen.app import CountedFeed, Stage, bundled, eventually, lines_of, opened
 from tests.conftest import case
@@ -37,15 +39,6 @@ def large(path: Path, calls: int, *ending: bytes) -> Path:
         lines.append(completed("edit", f"c{number}", {"success": {"message": BLOB}}, path=f"{number}.py"))
     path.write_bytes(b"".join([*lines, *ending]))
     return path
-
-
-def has_child() -> bool:
-    """Return whether a process that was started runs, or has ended and was not waited for."""
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
 
 
 def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
@@ -145,19 +138,20 @@ async def test_a_process_may_decode_a_recording_behind_its_preview(
     monkeypatch.setattr(decoding_process, "_LEAST_BYTES", 1 << 20)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1}, raising=False)
     path = large(tmp_path / "r.ndjson", 800, result("".join(f"Sentence {n}. " for n in range(800))))
+    started = helper_processes(monkeypatch)
     async with opened(path) as stage:
         await stage.shows("800 calls")
         await stage.shows("3 Detail · #800 edit 799.py")
         assert "recording whole" in stage.status
         assert len(lines_of(stage.pane("calls"))) == 800
-        assert not has_child()
-    monkeypatch.setattr(decoding_process, "_START", "import time; time.sleep(600)")
+        assert (len(started), are_over(started)) == (1, True)
+    monkeypatch.setattr(helper_process, "_START", "import time; time.sleep(600)")
     source = saved_source(path)
     app = AgentwatchApp(source, feed := CountedFeed(source.reader), PendingSignals())
     async with app.run_test() as pilot:
         await eventually(pilot, lambda: feed.ahead is not None, "a process")
     os.close(source.reader.fd)
-    assert not has_child()
+    assert (len(started), are_over(started)) == (2, True)
 
 
 @pytest.mark.system
@@ -240,8 +234,9 @@ def check(shown: Sequence[str]) -> None:
 
 
 @pytest.mark.slow
-async def test_what_is_read_has_no_state_yet(tmp_path: Path) -> None:
-    """A file or a store that is still read has no state yet."""
+async def test_what_is_read_has_no_state_yet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file or a store that is still read has no state yet, however long reading takes."""
+    monkeypatch.setattr(screen, "_LOADING_SECONDS", 0.0)
     # The header says that it is read, without a clock and counts, until the last line is applied.
     source = saved_source(bundled("failures"))
     feed = SlowFeed(source.reader)

@@ -3,6 +3,8 @@
 import json
 import os
 import sqlite3
+import subprocess
+import sys
 import tracemalloc
 from contextlib import closing
 from datetime import UTC, datetime
@@ -311,6 +313,63 @@ def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
         "it holds no session": 2,
         "with metadata only": 1,
     }
+
+
+HELPED = """
+import os, sys
+from agentwatch.catalog import contents
+from agentwatch.catalog.hits import Searched
+
+def end(*_):
+    os._exit(0)
+
+def fail():
+    raise BlockingIOError
+
+folder, case = sys.argv[1:]
+contents.cores = lambda: 1 if case == "alone" else 3
+contents._help = end if case == "killed" else contents._help
+os.fork = fail if case == "no process" else os.fork
+if case == "no fork":
+    del os.fork
+sessions = [Searched(("claude", f"session-{n}"), contents.Path(folder, f"{n}.jsonl"), n) for n in range(210)]
+sessions.append(sessions[7]._replace(reason="for a reason"))
+open_files = len(os.listdir("/dev/fd"))
+for words in ("needle", "needle since:2020-01-01", "nothing"):
+    found = contents.find(words, sessions, 1000)
+    print([(hit.id, hit.text) for hit in found.hits], sorted(found.not_searched.items()))
+    print([hit.id for hit in contents.find(words, sessions, 2).hits])
+assert case == "no process" or len(os.listdir("/dev/fd")) == open_files
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("no process is left")
+"""
+
+
+def test_other_cores_help_to_search(tmp_path: Path) -> None:
+    """They find the same, also if a process is killed or cannot be started, and report the same."""
+    for number in range(210):
+        has_needle = number % 50 in (0, 1, 2)
+        session(tmp_path, said("begin"), said(f"needle {number}") if has_needle else b"", number=number)
+    (tmp_path / "10.jsonl").unlink()
+    (tmp_path / "11.jsonl").unlink()
+    (tmp_path / "12.jsonl").write_bytes(said(f"begin {'word ' * 1_500_000}"))
+    outputs = {}
+    for how in ("alone", "helped", "killed", "no process", "no fork"):
+        done = subprocess.run(
+            [sys.executable, "-c", HELPED, str(tmp_path), how],
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.stderr == b""
+        outputs[how] = done.stdout.decode()
+    first, *others = outputs.values()
+    assert all(other == first for other in others)
+    assert "needle 200" in first
+    assert "('deleted', 2), ('for a reason', 1), ('with a line longer than is searched', 1)" in first
+    assert first.endswith("no process is left\n")
 
 
 def test_what_is_in_a_store_is_searched(tmp_path: Path) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from agentwatch.base import helper_process
 from agentwatch.catalog import reader_processes
 from agentwatch.catalog.index import SessionIndex, update
 from agentwatch.catalog.reader_processes import read_sessions
 from agentwatch.catalog.statistics import Chosen, Statistics, statistics
-from agentwatch.feed import decoding_process
+from tests.builders.helper_processes import are_over, helper_processes
 from tests.builders.machine.fake import fake_machine
 from tests.catalog.index.machines import Indexed
 
@@ -32,9 +33,9 @@ def several(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three cores, and no session is too small for a process."""
     monkeypatch.setattr(reader_processes, "_LEAST_BYTES", 1)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0, 1, 2}, raising=False)
+    started = helper_processes(monkeypatch)
     yield
-    with pytest.raises(ChildProcessError):  # none is left, not even one that has ended
-        os.waitpid(-1, os.WNOHANG)
+    assert are_over(started)
 
 
 def found_in(indexed: Indexed) -> Statistics:
@@ -69,7 +70,7 @@ def test_several_processes_read_what_one_reads(
     by_several = found_in(indexed)
     with monkeypatch.context() as patched:
         patched.setattr(reader_processes, "_LEAST_BYTES", 1 << 30)
-        patched.setattr(decoding_process, "_START", "raise SystemExit(1)")
+        patched.setattr(helper_process, "_START", "raise SystemExit(1)")
         assert found_in(indexed) == by_several
     assert by_several.of_sessions.sums.sessions > 20
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
@@ -90,7 +91,7 @@ def test_without_another_process_all_is_read_here(
     """A process that cannot be started, or that ends at once, costs no session."""
     expected = {entry.path for entry in indexed.found()}
     with monkeypatch.context() as patched:
-        patched.setattr(decoding_process, "_START", "raise SystemExit(1)")
+        patched.setattr(helper_process, "_START", "raise SystemExit(1)")
         assert {entry.path for entry, _ in read_sessions(indexed.found())} == expected
     for program in ("/no/python", None):
         monkeypatch.setattr("sys.executable", program)
