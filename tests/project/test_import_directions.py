@@ -18,7 +18,7 @@ ALLOWED = {
     "session": {"text"},
     "sources": {"base", "recording", "session", "text"},
     "agents": {"base", "recording", "session", "sources", "text"},
-    "feed": {"agents", "recording", "session", "text"},
+    "feed": {"agents", "base", "recording", "session", "text"},
     "analysis": {"feed", "recording", "session", "text"},
     "rules": {"agents", "analysis", "base", "feed", "recording", "session", "text"},
     "catalog": {"agents", "analysis", "base", "feed", "recording", "rules", "session", "sources", "text"},
