@@ -200,9 +200,9 @@ def test_a_running_session_opens_following(home: Path, gate: Path) -> None:
     with running(home, "run", "-p", "--", *agent_of(gate, 4)) as monitor, in_terminal() as terminal:
         terminal.wait_for("WORKING")
         terminal.press("\r", "Raise the request timeout")
-        assert "✓ succeeded" not in terminal.screen_text()
+        assert "✓" not in terminal.screen_text().partition("\n")[0]
         open_gate(gate)
-        terminal.wait_for("✓ succeeded")
+        terminal.wait_for("✗ exit 4 · result says ✓")
         assert monitor.wait(15) == 4
         terminal.leave()
 

@@ -154,7 +154,7 @@ def test_copied_text_is_safe(recording: Saver) -> None:
     session = init() + user("".join(texts)) + final("".join(texts)) + called(texts) + failed(texts[-1])
     with watched(str(recording(session)), size=(120, 40)) as viewer:
         terminal = viewer.terminal
-        terminal.wait_for("failed")
+        terminal.wait_for("recording whole")
         for number, pane in enumerate("123", 1):
             terminal.send(f"{pane}y")  # the first pane may have the focus already: its key draws nothing
             terminal.wait_until(lambda n=number: len(copied(terminal.raw)) == n, 20, "copy")  # type: ignore[misc]
