@@ -442,7 +442,8 @@ def apply_line(
         if kind in _COUNTED:
             if isinstance(event, Repair):
                 is_repaired = True
-            elif isinstance(event, Malformed | Unknown):
+            else:
+                assert isinstance(event, Malformed | Unknown)
                 odd = event
     if place.seen_ms is not None:
         if session.first_seen_ms is None:
