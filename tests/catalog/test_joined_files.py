@@ -172,6 +172,7 @@ def test_a_process_ends_of_which_nobody_knew_which_session_it_had(watched: List)
     second.kill()
     second.wait()
     watched.until(partial(watched.are, {"first": unknown, "second": unknown}))
+    watched.until(partial(_has_passed, now_ms() + 2_500))  # by then the end is noted
     sessions[0].answer()
     ended = {"first": (State.YOUR_TURN, first.pid), "second": (State.UNFINISHED, None)}
     watched.until(partial(watched.are, ended))
