@@ -32,7 +32,8 @@ class LineRole(Enum):
 class AgentDecoder(Protocol):
     """Decodes the lines of one recording, in order. No input makes it raise.
 
-    Fields may be absent, of any type and of any size. `agentwatch.agents.fields` reads them.
+    Fields may be absent, of any type and of any size. `agentwatch.agents.fields` reads them. Another process
+    may continue with the state of a decoder, if `pickle` can write it: numbers of `hash` are of no use there.
     """
 
     def decode(self, fields: Fields) -> list[Event]:

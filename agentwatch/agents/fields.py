@@ -217,6 +217,14 @@ def whole_text(text: str) -> str:
     return text
 
 
+def digest_of(words: str) -> int:
+    """Return a number that stands for a text. The state of a decoder goes to another process, in which `hash`
+    returns other numbers."""
+    from hashlib import blake2b  # takes 2 ms to import
+
+    return int.from_bytes(blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
 def _whole_number(digits: str) -> int | str:
     return int(digits) if len(digits) <= _MOST_INTEGER else digits
 

@@ -1,6 +1,7 @@
 """A large recording is decoded by another process, with the same session as without one."""
 
 import fcntl
+import json
 import os
 import signal
 import sys
@@ -23,6 +24,7 @@ from agentwatch.session.events import Channel, Text
 from tests.builders.helper_processes import are_over, helper_processes
 from tests.builders.made_agent import MadeSession
 from tests.builders.moment.session_facts import different, facts
+from tests.builders.on_disk.transcript import said, user
 from tests.conftest import RECORDINGS, ROOT, case
 
 CAPTURES = ROOT / "tests" / "captures"
@@ -97,6 +99,26 @@ def test_a_process_decodes_what_this_one_would(tmp_path: Path) -> None:
     for name, parts in (("own", own), ("others", others), ("odd", [odd, own[0], others[0], odd, odd])):
         with case(name):
             same(repeated(tmp_path / f"{name}.ndjson", *parts))
+
+
+def test_what_a_decoder_knows_goes_to_this_process(tmp_path: Path) -> None:
+    """A request that the other process has counted does not count again in the rest, which it leaves."""
+    counts = {"input_tokens": 1}
+    answers = [
+        said("x" * 9_000, uuid=f"u{n}", requestId=f"r{n}", message={"id": f"m{n}", "usage": counts})
+        for n in range(450)
+    ]
+    path = tmp_path / "r.jsonl"
+    lines = (user("Go", "u"), *answers, {**answers[0], "uuid": "again"})
+    path.write_bytes(b"".join(json.dumps(each).encode() + b"\n" for each in lines))
+    feed, _, reader = opened(path)
+    decode_ahead(feed)
+    ahead = feed.ahead
+    assert isinstance(ahead, DecodingProcess)
+    assert read(feed)
+    assert ahead._taken < path.stat().st_size
+    assert feed.session.tokens.input == 450
+    os.close(reader.fd)
 
 
 def test_what_a_killed_process_has_not_sent_is_decoded_here(tmp_path: Path) -> None:

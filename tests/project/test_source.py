@@ -106,6 +106,15 @@ def paths_beside(source: str, depth: int) -> list[int]:
     return sorted(found)
 
 
+def test_no_decoder_calls_hash() -> None:
+    """Its numbers differ from process to process, and the state of a decoder goes to another one."""
+    calls = re.compile(r"(?<![\w.])hash\(")
+    agents = {str(path.relative_to(PACKAGE)): path for path in PACKAGE.glob("agents/**/*.py")}
+    assert len(agents) > 100
+    found = {name for name, path in agents.items() if calls.search(path.read_text("utf-8"))}
+    assert found == {"agents/opencode/store.py"}  # a store stays in its process
+
+
 def test_the_tests_read_nothing_beside_the_repository() -> None:
     """No path of the tests leads out of the repository: a clone has all that they need.
 

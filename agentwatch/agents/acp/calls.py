@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from agentwatch.agents.acp.messages import count_of, short, texts_in
 from agentwatch.agents.changes import equal_ends, line_count, lines_of
-from agentwatch.agents.fields import NO_FIELDS, Fields, items, mapping, number, text
+from agentwatch.agents.fields import NO_FIELDS, Fields, digest_of, items, mapping, number, text
 from agentwatch.agents.tool import OpenCalls, Phrase, joined_words, listed_entries, other_tool, remember
 from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.counts import complete_sum
@@ -608,4 +608,5 @@ def plan_in(entries: object) -> Plan:
 
 def _key(session: str | None, call_id: str) -> str:
     """Return a short key for a call: ids may be long, and 4,096 of them are kept."""
-    return f"{hash((session, call_id))}"
+    owner = session or ""
+    return f"{digest_of(f'{len(owner)} {owner}{call_id}')}"

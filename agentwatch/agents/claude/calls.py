@@ -12,6 +12,7 @@ from agentwatch.agents.fields import (
     MOST_ID,
     NO_FIELDS,
     Fields,
+    digest_of,
     integer,
     items,
     mapping,
@@ -603,7 +604,7 @@ class Requests:
     def __init__(self) -> None:
         self._counted: OrderedDict[str, Tokens] = OrderedDict()
         self._settled: set[int] = set()
-        """The hashes of the answers that are not in `_counted` any more: 74 bytes each."""
+        """The digests of the answers that are not in `_counted` any more: 74 bytes each."""
         self._open: OrderedDict[tuple[str, str, str], tuple[object, str]] = OrderedDict()
         """The counts of the input and the key of answers without both ids, by these ids and the agent."""
         self._last: object = None
@@ -636,11 +637,11 @@ class Requests:
             return None
         self._last = last
         before = self._counted.get(key)
-        if before is None and hash(key) in self._settled:
+        if before is None and self._settled and digest_of(key) in self._settled:
             return None
         self._counted[key] = tokens
         if len(self._counted) > _MOST_OPEN_ANSWERS:
-            self._settled.add(hash(self._counted.popitem(last=False)[0]))
+            self._settled.add(digest_of(self._counted.popitem(last=False)[0]))
         if tokens == before:
             return None
         before = before or Tokens()

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
@@ -43,6 +42,7 @@ from agentwatch.agents.codex.stream import (
 from agentwatch.agents.fields import (
     SUBAGENT,
     Fields,
+    digest_of,
     in_words,
     items,
     mapping,
@@ -574,7 +574,7 @@ _PLAN = "<proposed_plan>"
 class _Waiting(NamedTuple):
     key: str | None
     """The id of its message; None if the format has no ids."""
-    digest: bytes
+    digest: int
 
 
 class Copies:
@@ -584,7 +584,7 @@ class Copies:
 
     def is_new_event(self, key: str | None, text: str) -> bool:
         """Return whether the text of an event has not come as an item."""
-        waiting = _Waiting(key, _digest(text))
+        waiting = _Waiting(key, digest_of(text))
         if _taken(self._items, waiting):
             return False
         self._events.append(waiting)
@@ -592,7 +592,7 @@ class Copies:
 
     def is_new_item(self, key: str | None, text: str) -> bool:
         """An event without an id that waits for its item is this item, even if its text differs."""
-        waiting = _Waiting(key, _digest(text))
+        waiting = _Waiting(key, digest_of(text))
         is_copy = _taken(self._events, waiting)
         if not is_copy and any(each.key is None for each in self._events):
             self._events.remove(next(each for each in self._events if each.key is None))
@@ -613,10 +613,10 @@ class Twins:
     item and by an event. Two texts of the same kind are never twins."""
 
     def __init__(self) -> None:
-        self._last: tuple[bytes, bool] | None = None
+        self._last: tuple[int, bool] | None = None
 
     def is_second(self, text: str, *, is_item: bool) -> bool:
-        digest = _digest(text)
+        digest = digest_of(text)
         is_twin = self._last == (digest, not is_item)
         self._last = None if is_twin else (digest, is_item)
         return is_twin
@@ -627,8 +627,8 @@ class Prompts:
     for each real prompt. An item is therefore kept until an event, or the first answer to it, has come."""
 
     def __init__(self) -> None:
-        self._events: deque[bytes] = deque(maxlen=_MOST_WAITING)
-        self._digests: deque[bytes] = deque(maxlen=_MOST_WAITING)
+        self._events: deque[int] = deque(maxlen=_MOST_WAITING)
+        self._digests: deque[int] = deque(maxlen=_MOST_WAITING)
         """The items that were taken for prompts, because no event had come."""
         self._items: list[str] = []
         self._has_events = False
@@ -639,7 +639,7 @@ class Prompts:
     def is_new_event(self, text: str) -> bool:
         self._items.clear()
         self._has_events = True
-        digest = _digest(text)
+        digest = digest_of(text)
         if digest in self._digests:
             self._digests.remove(digest)
             return False
@@ -648,7 +648,7 @@ class Prompts:
 
     def add_item(self, text: str) -> None:
         """Keep the text of an item, unless it is the copy of an event or was written by Codex."""
-        digest = _digest(text)
+        digest = digest_of(text)
         if digest in self._events:
             self._events.remove(digest)
         elif self._is_context(begin := text.lstrip()):
@@ -666,12 +666,8 @@ class Prompts:
 
     def take(self) -> list[str]:
         taken, self._items = self._items, []
-        self._digests.extend(map(_digest, taken))
+        self._digests.extend(map(digest_of, taken))
         return taken
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _taken(waiting: deque[_Waiting], found: _Waiting) -> bool:

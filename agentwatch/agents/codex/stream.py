@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Sequence
-from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from agentwatch.agents.changes import ChangeKind, Changes, FileChange, changed_l
 from agentwatch.agents.fields import (
     Fields,
     Salvaged,
+    digest_of,
     in_words,
     integer,
     items,
@@ -467,11 +467,11 @@ class Repeats:
     a text that is repeated after a retry, in the same order, is the same part of it, with a new id."""
 
     def __init__(self) -> None:
-        self._texts: deque[bytes] = deque(maxlen=_MOST_TEXTS)
-        self._expected: deque[bytes] = deque()
+        self._texts: deque[int] = deque(maxlen=_MOST_TEXTS)
+        self._expected: deque[int] = deque()
 
     def is_repeated(self, kind: str, text: str) -> bool:
-        digest = blake2b(f"{kind}\n{text}".encode("utf-8", "surrogatepass")).digest()
+        digest = digest_of(f"{kind}\n{text}")
         if digest in self._expected:
             while self._expected.popleft() != digest:
                 pass

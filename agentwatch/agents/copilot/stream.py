@@ -10,6 +10,7 @@ from agentwatch.agents.fields import (
     MOST_ID,
     Fields,
     Salvaged,
+    digest_of,
     in_words,
     items,
     mapping,
@@ -418,9 +419,10 @@ class Counts:
         cache was read. The context is that of the main agent."""
         request = text(usage, "apiCallId") or text(usage, "providerCallId")
         if request is not None and len(request) <= MOST_ID:
-            if hash(request) in self._requests:
+            digest = digest_of(request)
+            if digest in self._requests:
                 return []
-            self._requests.add(hash(request))
+            self._requests.add(digest)
         tokens = _tokens(usage)
         if not (tokens.input or tokens.output):
             return []

@@ -7,7 +7,7 @@ from itertools import islice
 
 from agentwatch.agents.blocks import returned_block
 from agentwatch.agents.changes import argument_blocks
-from agentwatch.agents.fields import Fields, in_words, integer, items, mapping, number, text
+from agentwatch.agents.fields import Fields, digest_of, in_words, integer, items, mapping, number, text
 from agentwatch.agents.named_calls import NO_STATUS, LineDecoder
 from agentwatch.agents.tool import (
     MOST_ENTRIES,
@@ -213,9 +213,10 @@ class DroidDecoder(LineDecoder):
         if words is None:
             return [Unknown(f"{kind} without text")]
         key = text(fields, "id")
-        if key is not None and self._last.get(kind) == (key, hash(words)):
+        last = key or "", digest_of(words)
+        if key is not None and self._last.get(kind) == last:
             return []
-        self._last[kind] = (key or "", hash(words))
+        self._last[kind] = last
         if kind == "message" and role == "user":
             self._is_over = False
             return [Prompt(words)]

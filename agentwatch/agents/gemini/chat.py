@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from agentwatch.agents.blocks import binary_block, returned_block
 from agentwatch.agents.changes import argument_blocks
-from agentwatch.agents.fields import SUBAGENT, Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import SUBAGENT, Fields, digest_of, in_words, items, mapping, number, text
 from agentwatch.agents.gemini.stream import (
     argument_facts,
     ending,
@@ -69,7 +69,7 @@ class Entry:
 
     @classmethod
     def of(cls, key: str, text: str, *, is_prompt: bool, at_ms: int | None = None) -> Entry:
-        return cls(key, is_prompt, len(text), hash(text.strip()), text, at_ms)
+        return cls(key, is_prompt, len(text), digest_of(text.strip()), text, at_ms)
 
     def equals(self, other: Entry) -> bool:
         """Return whether the entry of another line is the same, apart from spaces around its text."""
@@ -655,7 +655,7 @@ def _key(fields: Fields) -> str:
 
 
 def _bounded_key(key: str) -> str:
-    return key if len(key) <= _MOST_ID else f"{hash(key)}"
+    return key if len(key) <= _MOST_ID else f"{digest_of(key)}"
 
 
 FORMAT = "gemini-chat"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentwatch.agents.agent import AgentDecoder
-from agentwatch.agents.fields import Fields, Salvaged, cost, in_words, items, mapping, number, text
+from agentwatch.agents.fields import Fields, Salvaged, cost, digest_of, in_words, items, mapping, number, text
 from agentwatch.agents.tool import (
     NO_FACTS,
     Facts,
@@ -323,7 +323,7 @@ class Texts:
         at_ms, until_ms = number(time, "start"), number(time, "end")
         length, digest = self._known.get(part_id, (0, 0)) if part_id else (0, 0)
         events: list[Event] = []
-        is_grown = not length or (len(words) >= length and hash(words[:length]) == digest)
+        is_grown = not length or (len(words) >= length and digest_of(words[:length]) == digest)
         is_answer = channel is Channel.ANSWER and parent_call is None
         if not is_grown:
             if not is_answer or self._last != part_id:
@@ -355,7 +355,7 @@ class Texts:
     def _keep(self, part_id: str, words: str) -> None:
         if part_id:
             self._known.pop(part_id, None)
-            remember(self._known, part_id, (len(words), hash(words)), _MOST_KNOWN)
+            remember(self._known, part_id, (len(words), digest_of(words)), _MOST_KNOWN)
 
 
 FORMAT = "opencode"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from agentwatch.agents.blocks import binary_block, returned_block
 from agentwatch.agents.changes import argument_blocks, changed_lines
 from agentwatch.agents.claude.calls import argument_facts, plan_entries, questions_in
-from agentwatch.agents.fields import MOST_ID, Fields, in_words, items, mapping, number, text
+from agentwatch.agents.fields import MOST_ID, Fields, digest_of, in_words, items, mapping, number, text
 from agentwatch.agents.gemini.stream import exit_code_in
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
 from agentwatch.agents.qwen.agent import CHAT_FORMAT, parts_of
@@ -245,8 +245,9 @@ class _Answer:
 
     def is_new(self, words: str) -> bool:
         """Return whether no earlier line of the answer has this text, and keep it."""
-        remember(self._texts, hash(words), None, _MOST_PARTS)
-        return hash(words) not in self._earlier
+        digest = digest_of(words)
+        remember(self._texts, digest, None, _MOST_PARTS)
+        return digest not in self._earlier
 
 
 class _Step:
@@ -382,9 +383,11 @@ class QwenChatDecoder:
         if usage is None:
             return
         self._answer.has_usage = self._answer.has_usage or is_main
-        if usage.request is not None and hash(usage.request) in self._counted:
-            return
-        self._counted.add(hash(usage.request))
+        if usage.request is not None:
+            request = digest_of(usage.request)
+            if request in self._counted:
+                return
+            self._counted.add(request)
         tokens = usage.tokens if is_main else usage.tokens._replace(context_used=None, context_size=None)
         yield usage._replace(tokens=tokens)
 
