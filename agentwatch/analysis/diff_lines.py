@@ -108,8 +108,8 @@ def _hunks(
 
 
 def side_by_side(lines: Sequence[DiffLine]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield the pairs of indices of lines that share a row: a removed line and the added line that replaces
-    it. One side is None where there is no counterpart. A header or context line is paired with itself."""
+    """Yield the indices of the old and the new line in each row: a removed line and the added line that
+    replaces it, or None in place of a line that is missing. A header or context line is in both places."""
     removed: list[int] = []
     added: list[int] = []
 

@@ -449,9 +449,9 @@ class Source(StrEnum):
     """How a verdict is known."""
 
     PATTERN = "pattern"
-    """The closing line of the tool tells it."""
+    """By the closing line of the tool."""
     EXIT = "exit"
-    """The exit code of the command tells it."""
+    """By the exit code of the command."""
 
 
 class Verdict(NamedTuple):

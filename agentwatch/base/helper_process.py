@@ -58,12 +58,13 @@ class HelperProcess:
 
 
 def run(module: str, pipe_fd: str, *words: str) -> None:
-    """Do the work of a process that was started. The one that has started it does what this one cannot."""
+    """Do the work of a process that was started. An error ends it: the process that has started it then does
+    the work, and reports the error."""
     from multiprocessing.connection import Connection
 
     for number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)  # a key is meant for the process that has started this one
     gc.set_threshold(200_000, 20, 1000)  # as in `cli.start`
-    with suppress(Exception), Connection(int(pipe_fd)) as pipe:
+    with suppress(OSError, EOFError), Connection(int(pipe_fd)) as pipe:
         import_module(module).serve(pipe, *words)
     os._exit(0)

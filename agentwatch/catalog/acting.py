@@ -95,19 +95,20 @@ def takes_queue(session: Continued) -> bool:
 
 
 def check_act(act: str, subject: Subject, allowed: Container[str]) -> None:
-    """Raise `Fault` if an act is not possible: `interrupt`, `answer`, or `continue`, of which `checked` says
-    the rest."""
+    """Raise `Fault` if `interrupt`, `answer` or `continue` is not possible. `checked` checks the rest of
+    `continue`, for which the session must be found."""
     if subject.host:
         raise refused(f"it is on {subject.host}: {act} it there")
-    if act == "continue":
-        return
-    if act == "interrupt" and not subject.is_live:
-        raise refused("it has ended")
-    if act == "interrupt" and not subject.is_run:
-        raise refused("agentwatch run has not started it")
-    if act == "answer" and not subject.asks and subject.answer is None:
-        raise refused("it asks nothing")
-    if act == "interrupt" or subject.can_be_answered:
+    if act == "interrupt":
+        if not subject.is_live:
+            raise refused("it has ended")
+        if not subject.is_run:
+            raise refused("agentwatch run has not started it")
         check_switch(act, allowed)
-    if act == "answer" and subject.answer is None:
-        raise refused(f"its agent takes no answer from here. {subject.way}")
+    elif act == "answer":
+        if not subject.asks and subject.answer is None:
+            raise refused("it asks nothing")
+        if subject.can_be_answered:
+            check_switch(act, allowed)
+        if subject.answer is None:
+            raise refused(f"its agent takes no answer from here. {subject.way}")

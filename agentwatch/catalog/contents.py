@@ -297,7 +297,7 @@ class Search:
                 next(steps)
         except StopIteration as stop:
             return not stop.value and not self._left
-        except Exception:  # noqa: BLE001 - `hits` has the reason
+        except (OSError, Fault):  # `hits` reports it
             return False
 
     def _may_contain(self, path: Path) -> Generator[list[Hit], None, bool]:
@@ -479,8 +479,8 @@ _LACKS = b"1"
 
 @contextmanager
 def _helped(search: Search, sessions: Sequence[Searched]) -> Iterator[Callable[[int], bool]]:
-    """Search the bytes of sessions with several cores. The result tells whether nothing is in the session at
-    an index, and is called with each index in turn. A process with other threads must not be copied."""
+    """Yield a function that returns whether nothing is in the session at an index. It is called with each
+    index in turn. Copies of this process search the bytes on other cores; one with threads is not copied."""
     is_worth = search.has_forms and len(sessions) >= _LEAST_HELPED and threading.active_count() == 1
     number = min(cores() - 1, _MOST_HELPERS) if is_worth and hasattr(os, "fork") else 0
     helpers: list[tuple[int, int]] = []
@@ -505,7 +505,7 @@ def _helped(search: Search, sessions: Sequence[Searched]) -> Iterator[Callable[[
 
 
 def _help(search: Search, sessions: Iterable[Searched], fd: int) -> NoReturn:
-    """What is not written, because this process was killed, is searched by the other one."""
+    """Write a byte for each session. The process that reads them searches those for which there is none."""
     try:
         for one in sessions:
             os.write(fd, _LACKS if search.lacks(one) else b"0")

@@ -521,8 +521,8 @@ class Joins:
         self.starting: Mapping[Key, StateReport] = {}
         """The processes without a session, which have a row each."""
         self._bereft: dict[int, int] = {}
-        """By the processes whose session has vanished: for how many readings of the processes they are taken
-        to end. Gemini deletes the file of a refused turn when it ends."""
+        """The readings in which a process whose session has vanished is not listed as starting: Gemini
+        deletes the file of a refused turn when it ends."""
         self._pruned_ms = 0
         self._earlier = Earlier()
         self._over: dict[Key, int] = {}

@@ -36,20 +36,20 @@ def cost_of(row: Row) -> float | None:
     """Return None if the agent reports a cost, or nothing was counted."""
     if not row.uses or row.cost_usd is not None:
         return None
-    kept()
+    load_kept()
     return prices.estimate(row.uses).cost_usd
 
 
 def cost_of_session(session: Session) -> float | None:
     """None as for a row. Tokens without a time are priced as of today, so that their prices can be kept."""
     if session.uses is not None:
-        kept()
+        load_kept()
     return prices.cost_of(session, now_ms())
 
 
 def keep() -> None:
     found = {use: price for use, price in prices.looked_up.items() if utc(use.at_ms) is not None}
-    if not found.keys() - kept():
+    if not found.keys() - load_kept():
         return
     newest = sorted(found.items(), key=lambda each: (each[0].at_ms or 0, each[0]))[-_MOST:]
     path = state_folder() / _FILE
@@ -58,11 +58,11 @@ def keep() -> None:
         entries = [[list(use), price and list(price)] for use, price in newest]
         content = orjson.dumps({"made_by": _made_by(), "prices": entries})
         replace_file(path, lambda: content, is_lasting=False)
-    kept().update(found)
+    load_kept().update(found)
 
 
 @cache
-def kept() -> set[Use]:
+def load_kept() -> set[Use]:
     """Add the prices that were kept to those that were found, and return what they are for."""
     known = dict(_read())
     prices.looked_up.update(known)

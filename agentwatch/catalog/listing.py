@@ -162,7 +162,7 @@ class Request(NamedTuple):
 
 
 def row_search(text: str) -> Matches | None:
-    """Return None if there are no words."""
+    """Return a function that returns whether a row has all words of a search; None without words."""
     words = text.lower().split()
 
     def matches(row: Row) -> bool:

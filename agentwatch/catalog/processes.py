@@ -283,7 +283,7 @@ def _is_same(pid: int, before: dict[int, Listed], after: dict[int, Listed]) -> b
 
 
 def _output(command: tuple[str, ...], seconds: float) -> str | None:
-    """Return None if there is no such program, or it takes too long."""
+    """Return what a program prints; None if it does not exist or takes longer than `seconds`."""
     import subprocess  # takes 3 ms, which a prompt would wait for
 
     try:
@@ -338,7 +338,7 @@ class Titles:
         self._due = 0.0
 
     def pane_of(self, environ: Mapping[str, str]) -> str:
-        """The pane in which a process was started; empty if it is in no pane that is known."""
+        """Return the pane in which a process was started; empty if it is in no pane that is known."""
         is_here = bool(self._server) and _socket(environ.get("TMUX", "")) == _socket(self._server)
         return environ.get("TMUX_PANE", "") if is_here else ""
 
@@ -379,10 +379,10 @@ class _Agent:
         """Pairs of a time in seconds, and the CPU time used by then, in clock ticks."""
 
     def is_idle(self, now: float, stat: Stat | None) -> bool | None:
-        """Note the CPU time, and return whether the last seconds used nearly none; None if not known, or if
-        nobody asks, as its state is not read (None). The
+        """Note the CPU time, and return whether the last seconds used nearly none; None if that is not known.
+        `stat` is None for a process whose state was not read, because nobody asks whether it is idle. The
         shortest window of 1.5 s counts: the drawing of a question is work. A single busy window after an idle
-        one is not: the Gemini CLI tidies its memory for 0.2 s every 8 s."""
+        one does not count: the Gemini CLI tidies its memory for 0.2 s every 8 s."""
         if stat is None:
             self.is_calm = None
             return None

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from agentwatch.analysis.prices import Estimate, estimate
-from agentwatch.catalog.kept_prices import kept
+from agentwatch.catalog.kept_prices import load_kept
 from agentwatch.session.counts import Use, known_sum
 from agentwatch.session.events import Outcome, Tokens, ToolKind
 from agentwatch.text.times import local
@@ -248,7 +248,7 @@ def spending(connection: sqlite3.Connection) -> list[Spent]:
 
 
 def estimated(spent: Iterable[Spent]) -> Estimate:
-    kept()
+    load_kept()
     return estimate((each.use, each.tokens) for each in spent if each.has_no_cost)
 
 

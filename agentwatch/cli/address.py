@@ -108,7 +108,7 @@ def _path_of_file(name: str) -> Path:
 
 def named_file(words: str) -> tuple[str, str | None] | None:
     """Return the file that an address names, which may be `-`, and the words for a moment of it; None if
-    there is no such file. Nothing is read."""
+    the file does not exist. The file is not opened."""
     if words == str(STDIN) or os.path.exists(words):
         return words, None
     if is_elsewhere(words):

@@ -1,5 +1,5 @@
 """The command `doctor`: prints facts for a bug report. Names of engines and hosts are private, so engines are
-numbered in the order of the settings. Nothing is connected; `agentwatch engine check` does that."""
+numbered in the order of the settings. It connects to nothing; `agentwatch engine check` does."""
 
 from __future__ import annotations
 

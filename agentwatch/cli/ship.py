@@ -68,7 +68,7 @@ def taken(given: dict[str, Any]) -> dict[str, Any]:
 def publication_of(
     asked: Mapping[str, Any], options: Options, environ: Mapping[str, str] = os.environ
 ) -> Publication | None:
-    """Return the publication of a session; None if it is not published. Nothing is connected yet. Raise
+    """Return the publication of a session; None if it is not published. It connects to nothing yet. Raise
     `UsageError` if options exclude each other, and `Fault` if the engine is unknown, its client is not
     installed, or the credentials cannot be read."""
     words = asked["publish"]

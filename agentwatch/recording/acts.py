@@ -185,7 +185,7 @@ class SessionActs:
 
 def continues(acts: Sequence[Act], session_id: str, since_ms: int) -> bool:
     """Whether the recording with these acts is a run that continues a session, and began since then."""
-    return any(each[1:3] == ("continue", session_id) and each.at_ms >= since_ms for each in acts)
+    return any(each.act == "continue" and each.to == session_id and each.at_ms >= since_ms for each in acts)
 
 
 def run_of(session_id: str, since_ms: int) -> Path | None:

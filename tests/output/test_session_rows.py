@@ -45,7 +45,7 @@ def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: p
     estimated = row(uses=uses)
 
     def estimate() -> float | None:
-        kept_prices.kept.cache_clear()
+        kept_prices.load_kept.cache_clear()
         prices.looked_up.clear()
         return kept_prices.cost_of(estimated)
 
@@ -56,7 +56,7 @@ def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as without:
         without.setattr(prices, "_asked", None)
         assert estimate() == 5
-        kept_prices.kept.cache_clear()
+        kept_prices.load_kept.cache_clear()
         prices.looked_up.clear()
         assert estimated_of([Spent(1, "", "", use, 1, tokens) for use, tokens in uses]).cost_usd == 5
     for damaged in (

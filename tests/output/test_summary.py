@@ -306,7 +306,7 @@ def test_the_prices_of_a_summary_are_kept_for_the_next(
     path = tmp_path / "r.ndjson"
 
     def printed() -> bytes:
-        kept_prices.kept.cache_clear()
+        kept_prices.load_kept.cache_clear()
         prices.looked_up.clear()
         feed = Feed(open_saved(path))
         prices.count_uses(feed.session)

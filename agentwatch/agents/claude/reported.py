@@ -112,10 +112,8 @@ class ClaudeRecords:
         else:
             asked = {path: each.pid for path, each in self._records.items() if each.key in keys}
             found = ((path, stamp_of(path, self._uid)) for path in asked)
-            doubtful, has_removed = (
-                self._read((path, each) for path, each in found if each is not None),
-                False,
-            )
+            doubtful = self._read((path, each) for path, each in found if each is not None)
+            has_removed = False
         is_new = has_removed or bool(doubtful)
         runs = self._proc.has_program if self._has_proc and keys is None else _exists
         if keys is None and not 0 <= self._starts_due - now <= _STARTS_SECONDS:

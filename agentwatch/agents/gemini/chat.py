@@ -662,10 +662,10 @@ FORMAT = "gemini-chat"
 
 
 class GeminiChatDecoder:
-    def __init__(self, _subagent: str = "") -> None:
+    def __init__(self) -> None:
         self._chat = Chat()
         self._session_id: str | None = None
-        self._subagents = SubagentDecoder(GeminiChatDecoder)
+        self._subagents = SubagentDecoder(self._of_subagent)
 
     def decode(self, fields: Fields) -> list[Event]:
         if SUBAGENT in fields:
@@ -677,6 +677,9 @@ class GeminiChatDecoder:
         if "projectHash" in fields or ("type" not in fields and "sessionId" in fields):
             return self._session_started(fields)
         return self._chat.message(fields)
+
+    def _of_subagent(self, _name: str) -> GeminiChatDecoder:
+        return GeminiChatDecoder()
 
     def end(self) -> list[Event]:
         return [*self._chat.close(), *self._subagents.end()]

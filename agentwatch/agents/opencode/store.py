@@ -417,7 +417,7 @@ class SessionLines:
         return [line]
 
     def _reverted(self, session: SessionRow) -> list[bytes]:
-        """Return the line that follows the messages that are no longer part of the conversation."""
+        """Return a line with the message to which the user went back; none if that is known."""
         if session.reverted_to == self._reverted_to:
             return []
         self._reverted_to = session.reverted_to
