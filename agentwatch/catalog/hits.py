@@ -74,8 +74,6 @@ class Hit(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """A session that is to be searched."""
-
     key: Key
     path: Path
     changed_ms: int

@@ -538,8 +538,7 @@ class RowTable:
 
     def judge(self, due: AbstractSet[Key], timed: AbstractSet[Key], now_ms: int) -> set[Key]:
         """Judge sessions, and update their rows: something is new about those in `due`; those in `timed` may
-        have another state. Return those to judge next: parents of subagents with another state, recordings of
-        changed ones."""
+        have another state. Return the next: parents of changed subagents, recordings of changed sessions."""
         changed: dict[Key, Row | None] = {}
         parents: set[Key] = set()
         repositories = {"": Repository(), **self._checked}  # `HEAD` is read once for a folder

@@ -587,8 +587,7 @@ class Processes:
 
 
 def _children(processes: Iterable[tuple[int, int]]) -> dict[int, tuple[int, int | None]]:
-    """The number of children of each parent, and the start of the youngest. `processes` are the parent and
-    the start of each."""
+    """The number of children of each parent and the youngest's start. `processes` are (parent, start)."""
     found: dict[int, tuple[int, int | None]] = {}
     for parent, began_ms in processes:
         count, youngest = found.get(parent, (0, None))

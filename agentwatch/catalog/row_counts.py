@@ -93,9 +93,8 @@ class CountedRows(Generic[Counted]):
         self._has_here = False
 
     def update(self, rows: Mapping[Key, Row], changed: Iterable[Row], now_ms: int) -> Counted:
-        """All are counted once a minute; when a session goes or changes its parent or host; and when one
-        comes that is on another machine, or after one of its subagents. `changed` are those that are new or
-        have changed."""
+        """All are counted once a minute, when a session goes or changes its parent or host, and when one
+        comes on another machine, or after its subagent. `changed` are those that are new or have changed."""
         before, self._rows = self._rows, rows
         pairs = [(before.get(row.key), row) for row in changed]
         new = [row for old, row in pairs if old is None]

@@ -86,8 +86,7 @@ def row_filter(text: str) -> Matches | None:
     """Return the test of the words before the first mistake of a filter; None without words. A word must
     occur in the title, in what the session does now, or in the name of its agent, machine, repository, branch
     or worktree; or be the beginning of its state (at least three letters, so that it matches while it is
-    being typed). Several names of states select the sessions in any of these; `failed` also those whose last
-    turn failed."""
+    typed). Several states select the sessions in any of them; `failed` also those whose last turn failed."""
     condition = typed(text, ROWS).condition
     if condition is None:
         return None

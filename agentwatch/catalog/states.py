@@ -96,9 +96,8 @@ def has_child_since(process: Process | None, then_ms: int | None) -> bool | None
 
 
 def _is_still_open(digest: Digest, process: Process | None, known: Knowledge, *, has_subagent: bool) -> bool:
-    """Whether a turn that only silence has ended is open: its command or its subagent works, or the title of
-    its terminal says so. The answer is written before the command starts, so an older child belongs to an
-    earlier one."""
+    """Whether a turn that only silence has ended is open: its command or subagent works, or the title of its
+    terminal says so. The answer is written before the command starts: an older child is an earlier one's."""
     if not known.ends_in_silence or digest.turn is not Turn.ENDED or digest.outcome is not Outcome.SUCCEEDED:
         return False
     if process is not None and process.title is State.WORKING:

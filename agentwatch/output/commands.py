@@ -128,8 +128,7 @@ class Commands:
         return orjson.dumps(members | ({"missed": missed} if missed else {})) + b"\n"
 
     def _redacted(self, name: str, whole: str) -> str:
-        """Return a text as safe text without secrets and personal data; only a command keeps several
-        lines."""
+        """Return safe text without secrets and personal data; only a command keeps several lines."""
         text = whole[:_MOST_READ]
         shown = self._masked((safe_text if name == "command" else safe_line)(self._masked(text)))
         most = _COLUMNS[name]
@@ -180,8 +179,7 @@ class _Queue:
 
 
 def _is_over(process: subprocess.Popen[bytes]) -> bool:
-    """Return whether a process has ended, without collecting it if possible, so that its group keeps the
-    number."""
+    """Return whether a process has ended; it is not collected if possible, so that its group keeps its id."""
     if not hasattr(os, "waitid"):
         return process.poll() is not None
     try:

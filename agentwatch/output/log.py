@@ -207,8 +207,8 @@ class LogWriter:
     def __init__(
         self, reader: LineReader, log_fd: int, agent: Agent | None = None, path: Path | None = None
     ) -> None:
-        """Start the thread, which closes `log_fd`. `path` is the recording that has alarms and acts, or
-        None."""
+        """Start the thread, which closes `log_fd`. The alarms and acts are those of the recording at
+        `path`."""
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._log_fd = log_fd

@@ -178,8 +178,7 @@ def state_text(state: State) -> Iterator[SafeText]:
 
 
 def state_json(state: State) -> Iterator[bytes]:
-    """Yield the summary with `at_ms`, `offset`, `status` and `episodes`, which take a quarter of its CPU
-    time."""
+    """Yield the summary, and `at_ms`, `offset`, `status` and `episodes`, a quarter of its CPU time."""
     more = {
         "episodes": _episodes(state.feed),
         "at_ms": state.at_ms,

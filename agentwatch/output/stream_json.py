@@ -29,8 +29,7 @@ class ByteCopy:
         self._copied = start
 
     def copy(self) -> int:
-        """Copy the new bytes; return their number. Raise `BrokenPipeError` if the sink has no reader any
-        more."""
+        """Copy the new bytes; return their number. `BrokenPipeError`: the sink has no reader any more."""
         until = self._growth.size()
         before = self._copied
         while self._copied < until:

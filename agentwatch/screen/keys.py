@@ -17,8 +17,6 @@ from agentwatch.text.safe import cut, safe_line
 
 
 class Key(NamedTuple):
-    """A binding."""
-
     id: str
     """The id of the binding; empty if the user cannot change the keys."""
     keys: str
@@ -247,8 +245,7 @@ class InvalidKeys(Exception):
 
 
 def bound_keys(rebound: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the keys of every binding that can be rebound, those of `Config.keys` included, by binding
-    id."""
+    """Return the keys of each binding that can be rebound, by its id, those of `Config.keys` included."""
     found: dict[str, dict[str, None]] = {}
     for each in shortcuts():
         if each.id:

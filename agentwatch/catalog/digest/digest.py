@@ -432,8 +432,7 @@ def _goes_on(digest: Digest, at_ms: int | None) -> None:
 
 
 def _begin_turn(digest: Digest, at_ms: int | None, *, is_prompted: bool = True) -> None:
-    """Open a turn, or the last one again. It closes no call. A turn that failed and is retried began before
-    it failed."""
+    """Open a turn, or the last one again; it closes no call. A failed turn that is retried began before."""
     if not is_prompted and digest.turn is Turn.ENDED and digest.outcome is Outcome.FAILED:
         at_ms = digest.begun_ms
         digest.ended_turns -= 1

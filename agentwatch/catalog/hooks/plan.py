@@ -347,8 +347,7 @@ class Hooks:
         self.file = self._folder / agent.file
 
     def installing(self) -> list[Change]:
-        """Return none if all are installed. Raise `Fault` without the agent's folder, or for an alien
-        file."""
+        """Return none if all are installed. Raise `Fault` for an alien file, or without the folder."""
         if not self._folder.is_dir():
             raise Fault(f"{self._folder} does not exist: {self.agent.title} was never started", USAGE)
         present = self._read(self.file)

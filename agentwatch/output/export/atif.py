@@ -204,8 +204,7 @@ class _CallWriter:
         return _foreign_json(value if isinstance(value, dict) else {"input": value})
 
     def _content(self, call: Call, place: Place) -> str | None:
-        """Return the text of a result as it was sent, or else as it was shown; None if the line that ended
-        the call has none."""
+        """Return the text of a result as it was sent, or else as it was shown; None if its line has none."""
         payloads = self._payloads(place)
         if payloads is not None and payloads.names(call.call_id):
             value, is_named = payloads.result(call.call_id)

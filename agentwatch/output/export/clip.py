@@ -145,8 +145,6 @@ class Range(NamedTuple):
 
 
 class Clip(NamedTuple):
-    """A clip in a nameless file."""
-
     fd: int
     size: int
     times: list[tuple[int, int]]
@@ -183,8 +181,7 @@ def range_of(wanted: Range, exported: Exported) -> Part | Problem:
 
 
 def clip(exported: Exported, part: Part, agent: Agent | None = None) -> Clip:
-    """Return the clip of a part; `agent` is None if the clip must be recognised by itself. Raise
-    `OSError`."""
+    """Return the clip of a part, recognised by itself if `agent` is None. Raise `OSError`."""
     reader = exported.feed.reader
     assert isinstance(reader, LineReader)
     known = agent or agent_named(exported.session.format or "")

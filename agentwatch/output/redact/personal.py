@@ -117,8 +117,7 @@ class Homes:
                 self._counts.update(_folders(text))
 
     def personal(self) -> Personal:
-        """Return what finds the data; the home is that of a working directory, or else the most frequent
-        one."""
+        """Return what finds the data; the home is that of a working directory, else the most frequent."""
         homes = [*self._of_cwd] or [each for each, _ in self._counts.most_common(1)]
         return Personal((path for home in homes for path in _paths(*home)), (name for _, name in homes))
 

@@ -87,9 +87,8 @@ class Values:
         return [at for each in self._by_beginning if (at := text.rfind(each, first)) >= 0]
 
     def _candidates(self, text: str) -> Iterable[str]:
-        """Return the values that a text may have. A value of 15 bytes or more has 8 bytes that begin at a
-        multiple of 8 of the text, and one of 7 bytes has 4: the numbers that these bytes are make one set of
-        the text."""
+        """Return the values that a text may have. One of 15 bytes or more has 8 bytes that begin at a
+        multiple of 8 of the text, one of 7 bytes has 4; the numbers that these bytes are make one set."""
         if len(self._kinds) <= _FEW:
             return self._kinds
         if self._by_gram is None:

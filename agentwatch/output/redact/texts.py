@@ -68,9 +68,8 @@ _NUL = b"u0000"
 
 
 def text_of(data: bytes) -> str:
-    """Return the text of bytes of a JSON string, without its escapes. orjson reads them ten times as fast as
-    `unescaped`. It rejects bytes with quotes, and half a surrogate pair; a NUL would be taken for a
-    backslash."""
+    """Return the text of bytes of a JSON string, without its escapes. orjson is ten times as fast as
+    `unescaped`, but rejects quotes and half a surrogate pair; a NUL would be taken for a backslash."""
     if b"\\" not in data:
         return data.decode("utf-8", "surrogateescape")
     if b'"' not in data.replace(b'\\"', b"") and _NUL not in data:

@@ -113,8 +113,6 @@ class HeaderLine(Static):
 
     @dataclass
     class CountClicked(Message):
-        """Posted when the number of calls with an outcome is clicked."""
-
         outcome: Outcome
 
     def __init__(self, source: Source | None = None, live_key: str = "L") -> None:
@@ -136,14 +134,11 @@ class HeaderLine(Static):
         is_preview: bool = False,
         is_read: bool = True,
     ) -> None:
-        """Show the state of the run; redraw only if something changed.
-
-        `now_ms` is None to hide the running clock. `as_of` returns, in a number of columns, how far the
-        moment is behind the live one, which replaces the state. If it `is_closed`, an earlier moment is
-        before its end, not behind live. A preview contains only the head and tail of a recording, so the
-        counts are hidden. Until all that the recording contained when it was opened `is_read`, the state and
-        the counts are old.
-        """
+        """Show the state of the run; redraw only if something changed. `now_ms` is None to hide the running
+        clock. `as_of` returns, in a number of columns, how far the moment is behind the live one, which
+        replaces the state. If it `is_closed`, an earlier moment is before its end, not behind live. A preview
+        contains only the head and tail of a recording, so the counts are hidden. Until all that the recording
+        contained when it was opened `is_read`, the state and the counts are old."""
         outcome, width = session.outcome, self.size.width
         pausing = None if self._source is None else self._source.pausing
         is_paused = pausing is not None and bool(pausing.rule)
@@ -251,11 +246,9 @@ class Facts(NamedTuple):
 
 
 def _fitting_facts(session: Session, room: int, context: int) -> Facts:
-    """Return the facts that fit; a fact that is too long is skipped.
-
-    The first to give way are the key source, the permission mode and the id; then the agent's version, its
-    name and the model. The `context` takes its columns first, because a full context ends a session.
-    """
+    """Return the facts that fit; a fact that is too long is skipped. The first to give way are the key
+    source, the permission mode and the id; then the agent's version, its name and the model. The `context`
+    takes its columns first, because a full context ends a session."""
     whole = room
     run, agent = session.run, session.agent_name or session.run.format
     version = cut(safe_line(run.agent_version or ""), _VERSION_COLUMNS)
@@ -332,8 +325,8 @@ _MORE = 15
 
 
 class PlanView(Static):
-    """Shows the number of completed items and the current item; on a wide screen, while an item is open, all
-    items in up to three lines."""
+    """Shows how many items are done and the current one; on a wide screen all, in three lines, while one is
+    open."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(id="todo")

@@ -78,9 +78,8 @@ class KeyHints(Static):
         self.show_pane()
 
     def name_moment(self, pause: str, *, is_earlier: bool, is_closed: bool, failed: int) -> None:
-        """Name the keys that move the moment, and the number of failures. `pause` names the present effect of
-        the key that pauses; it is empty if there is none. A session that `is_closed` has an end instead of a
-        live moment."""
+        """Name the keys that move the moment, and the number of failures. `pause` names what the key that
+        pauses does now, if anything. A session that `is_closed` has an end instead of a live moment."""
         named = pause, is_earlier, is_closed, failed
         if named != self._named:
             self._named = named

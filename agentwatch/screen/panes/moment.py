@@ -202,8 +202,7 @@ class Reach:
 
     def show(self, search: Search, match: Match, *, returns: bool) -> None:
         """If a match lies after the moment, show the first moment at which it is complete. With `returns`, a
-        match of an earlier query moved the moment, which was unnecessary if the new match was already
-        visible: then return."""
+        match of an earlier query moved the moment: return if the new match was already visible there."""
         moment, origin = self._moment, self._origin if returns else None
         self._goal = None
         self._catch_up()
@@ -259,9 +258,8 @@ class Reach:
 
 
 def moment_of(session: Session, timeline: RecordedTimes, search: Search, match: Match) -> int:
-    """Return the first moment at which a match of the newest session is complete. A text that comes in
-    several lines is complete when the next entry begins. For a text that may still grow it is the live
-    moment."""
+    """Return the first moment at which a match of the newest session is complete. A text of several lines is
+    complete when the next entry begins; one that may still grow, at the live moment."""
     offsets, entry = session.transcript.offsets, session.transcript[match.entry]
     begin, call = timeline.after(offsets[match.entry]), entry.call
     if call is None:

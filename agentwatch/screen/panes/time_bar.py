@@ -64,9 +64,8 @@ class EndWords(NamedTuple):
 
 
 def ends(width: int, words: EndWords, verdicts: Sequence[CallVerdict], moment: int) -> Ends:
-    """Return the ends of a row. A narrow row shows the share of the session instead of its times and its test
-    runs. The width of the bar depends on nothing that changes while the session is shown. Test runs after
-    `moment` are dimmed."""
+    """Return the ends of a row. A narrow row shows the share of the session instead of times and test runs.
+    The bar's width depends on nothing that changes meanwhile. Test runs after `moment` are dimmed."""
     if width < _LEAST_WITH_TIMES:
         right = SafeText(f"{words.speed:>{_SPEED}}{f'{words.percent} %':>{_PERCENT}} ")
         return Ends([(SafeText(" "), "label")], [(right, "playhead")], 2, max(width - len(right) - 3, 1))
@@ -139,14 +138,10 @@ class TimeBar(Widget):
 
     @dataclass
     class Sought(Message):
-        """Posted when the user clicks or drags to a moment."""
-
         offset: int
 
     @dataclass
     class VerdictChosen(Message):
-        """Posted when a verdict in the ribbon is clicked."""
-
         number: int
 
     def __init__(self) -> None:
@@ -183,13 +178,11 @@ class TimeBar(Widget):
         alarms: Sequence[tuple[int, SafeText]] = (),
         failures: Sequence[int] = (),
     ) -> None:
-        """Show a moment of a session; redraw only if something changed.
-
-        `session` is the whole session, not that of the moment, which is a number of bytes of the recording.
-        `words` are the speed and the direction: `×4 ▶`. `at_ms` is the recorded time that is shown: in a
-        silence it passes while the moment stays. None is the time of the moment's last line. `alarms` may
-        grow later. `failures` are the moments of the calls that failed and were not tried again.
-        """
+        """Show a moment of a session; redraw only if something changed. `session` is the whole session, not
+        that of the moment, which is a number of bytes of the recording. `words` are the speed and the
+        direction: `×4 ▶`. `at_ms` is the recorded time that is shown: in a silence it passes while the moment
+        stays. None is the time of the moment's last line. `alarms` may grow later. `failures` are the moments
+        of the calls that failed and were not tried again."""
         if (session, timeline) != (self._session, self._timeline):
             self._session, self._timeline = session, timeline
             self._bar = Bar(session, Axis(timeline))
@@ -262,8 +255,7 @@ class TimeBar(Widget):
         return bar.moment_of(cell, self._bookmarks, self._marks(), self._alarms, self._failures)
 
     def _marks(self) -> list[tuple[int, Kind]]:
-        """Return the mark of each test run: a red run before a green one does not have the colour of a
-        failure."""
+        """Return the mark of each test run; a red run before a green one does not look like a failure."""
         passed: set[str] = set()
         marks = []
         for each in reversed(self._verdicts):

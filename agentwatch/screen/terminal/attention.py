@@ -95,9 +95,8 @@ class Attention:
         """Whether the recording was still growing, and its history has been read."""
 
     def update(self, words: SafeText, *, is_quiet: bool, is_paused: bool = False) -> None:
-        """Update the title, and alert the user if a turn ended, the agent asks or is silent; called per tick.
-        `is_quiet` says whether the silence is longer than tolerated, `is_paused` whether a rule has paused
-        the agent."""
+        """Update the title, and alert the user if a turn ended, or the agent asks or is silent; called per
+        tick. `is_quiet`: the silence is longer than tolerated. `is_paused`: a rule has paused the agent."""
         session = self._feed.session
         ended, is_over = ended_turns(session), session.outcome is not Outcome.RUNNING
         is_denied = session.outcome is not session.result_outcome
@@ -165,11 +164,9 @@ def _project(session: Session) -> str:
 
 
 def _sendable(text: str) -> str:
-    """Return text that cannot end or split a control sequence, in the encoding of Textual's driver.
-
-    Terminals that parse bytes treat 0x9C as the end of a sequence. Characters whose UTF-8 form contains this
-    byte are replaced: ✓ by `succeeded`, ✗ by `failed`, others by `?`.
-    """
+    """Return text that cannot end or split a control sequence, in the encoding of Textual's driver. Terminals
+    that parse bytes treat 0x9C as the end of a sequence. Characters whose UTF-8 form contains this byte are
+    replaced: ✓ by `succeeded`, ✗ by `failed`, others by `?`."""
     encoding = getattr(sys.__stderr__, "encoding", None) or "utf-8"
     shown = cut(safe_line(text[: 2 * _COLUMNS].replace(";", ",")), _COLUMNS)
     safe = "".join(_OUTCOMES.get(char, "?") if b"\x9c" in char.encode() else char for char in shown)

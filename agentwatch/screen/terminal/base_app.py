@@ -180,10 +180,8 @@ class TerminalApp(App[Result], Generic[Result]):
 
     def on_mount(self) -> None:
         """Handle the terminating signals; Textual handles none of them and would not restore the terminal.
-
         Garbage is collected from the first frame on. On a terminal of few colours the default theme is that
-        of its own sixteen: in the others red and green would be the same grey there.
-        """
+        of its own sixteen: in the others red and green would be the same grey there."""
         if not self.is_headless and not self.no_color:
             self._guard.has_256_colours = self.console.color_system == "256"
             is_ansi = any(theme.name == self.theme for theme in ANSI_THEMES)
@@ -218,9 +216,8 @@ class TerminalApp(App[Result], Generic[Result]):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a message in the place of the previous one, whose empty holder Textual would leave. It is one
-        line that keeps its end: a long path must not hide the reason. The next key or click ends the
-        message."""
+        """Show a message in the place of the previous one, whose empty holder Textual would leave, on one
+        line that keeps its end: a long path must not hide the reason. The next key or click ends it."""
         self._is_message_over, now = False, monotonic()
         if message == self._message and now < self._message_until:
             return  # a held key says it again
@@ -287,11 +284,9 @@ class TerminalApp(App[Result], Generic[Result]):
             widget.refresh()
 
     def _handle_exception(self, error: Exception) -> None:
-        """Leave the screen; Textual would print the values of variables, and exit with 0.
-
-        Textual has no public hook for an exception in a handler. `_fatal_error` prints the variables and then
-        calls `_close_messages_no_wait`, which alone ends the app here.
-        """
+        """Leave the screen; Textual would print the values of variables, and exit with 0. Textual has no
+        public hook for an exception in a handler. `_fatal_error` prints the variables and then calls
+        `_close_messages_no_wait`, which alone ends the app here."""
         if isinstance(error, WorkerFailed):
             error = error.error if isinstance(error.error, Exception) else error
         self.fault = self.fault or error

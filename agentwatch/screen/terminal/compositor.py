@@ -180,12 +180,10 @@ def lay_out(screen: Screen[Any]) -> None:
 
 
 def draw_now(screen: Screen[Any]) -> None:
-    """Draw the widgets that have asked for it, without the messages by which Textual passes this on.
-
-    Each widget sends one to the screen, and the screen resumes a timer, which makes up a tenth of a frame.
-    On a busy machine, a third of the frames was not drawn before the next one was due. There is no public way
-    to do so: `_repaint_required` is what a widget sets before it sends the message.
-    """
+    """Draw the widgets that have asked for it, without the messages by which Textual passes this on. Each
+    widget sends one to the screen, and the screen resumes a timer, which makes up a tenth of a frame. On a
+    busy machine, a third of the frames was not drawn before the next one was due. There is no public way to
+    do so: `_repaint_required` is what a widget sets before it sends the message."""
     for widget in screen._compositor.visible_widgets:  # noqa: SLF001 - see the docstring
         if widget._repaint_required:  # noqa: SLF001
             widget._repaint_required = False  # noqa: SLF001
@@ -203,11 +201,9 @@ def style_changes(pane: ScrollView) -> list[int]:
 
 
 def row_frame(pane: ScrollView, filters: Sequence[LineFilter]) -> tuple[list[Segment], list[Segment]]:
-    """Return the segments to the left and to the right of a row of a pane, with the filters applied.
-
-    Textual draws borders and padding in `StylesCache`. It has no public function that draws one row of them,
-    and a row that Textual composes with its text takes 0.2 ms.
-    """
+    """Return the segments to the left and to the right of a row of a pane, with the filters applied. Textual
+    draws borders and padding in `StylesCache`. It has no public function that draws one row of them, and a
+    row that Textual composes with its text takes 0.2 ms."""
     from textual._styles_cache import StylesCache  # imported here because AGENTWATCH_STOCK=1 does not use it
 
     base_background, background = pane.background_colors
@@ -256,10 +252,8 @@ class LightStrip(Strip):
 
 class FramedRow(Strip):
     """A row whose two parts, left and right of the scrollbar, are kept: each frame draws just these.
-
     Otherwise every new row is cut twice, which takes as long as composing it. The whole row is put together
-    when it is used, which does not happen while a frame is drawn.
-    """
+    when it is used, which does not happen while a frame is drawn."""
 
     __slots__ = ("_bar", "_border", "_border_start", "_content", "_end")
 

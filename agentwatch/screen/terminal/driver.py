@@ -45,12 +45,10 @@ class TolerantWriter(WriterThread):
 
 
 class EscapeParser(XTermParser):
-    """Textual's parser of keys; an Escape and a key that follow each other at once are two keys.
-
-    Textual reads them as one key with Alt: `alt+j`, or `/` without the Escape, or the character that a Mac
-    has on that key: `™` for Escape and 2. No binding has such a key by default. `keeps_alt` reads them as one
-    key, because the user has bound a key with Alt.
-    """
+    """Textual's parser of keys; an Escape and a key that follow each other at once are two keys. Textual
+    reads them as one key with Alt: `alt+j`, or `/` without the Escape, or the character that a Mac has on
+    that key: `™` for Escape and 2. No binding has such a key by default. `keeps_alt` reads them as one key,
+    because the user has bound a key with Alt."""
 
     def __init__(self, keeps_alt: Callable[[], bool]) -> None:
         super().__init__()
@@ -65,11 +63,9 @@ class EscapeParser(XTermParser):
 
 
 class TolerantDriver(linux_driver.LinuxDriver):
-    """Textual's driver, with a loop of its own for the keys.
-
-    Textual decodes input strictly: a single byte 0xFF would end the app, with exit code 0. Its loop also
-    wakes ten times a second to see whether the app ends, which takes 0.07 % of a core.
-    """
+    """Textual's driver, with a loop of its own for the keys. Textual decodes input strictly: a single byte
+    0xFF would end the app, with exit code 0. Its loop also wakes ten times a second to see whether the app
+    ends, which takes 0.07 % of a core."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -82,13 +78,11 @@ class TolerantDriver(linux_driver.LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def _sigcont_application(self, *_: object) -> None:
-        """Enter application mode after SIGCONT.
-
-        Textual expects that SIGTSTP came before and ended application mode. Without it (`kill -CONT`,
-        `kill -STOP` and `fg`, a terminal that was closed) it would start a second thread for the keys; the
-        first would never end, nor would the program. Only what is still running is stopped, and in the event
-        loop: a handler that interrupts the queue of the writer would wait for its lock for ever.
-        """
+        """Enter application mode after SIGCONT. Textual expects that SIGTSTP came before and ended
+        application mode. Without it (`kill -CONT`, `kill -STOP` and `fg`, a terminal that was closed) it
+        would start a second thread for the keys; the first would never end, nor would the program. Only what
+        is still running is stopped, and in the event loop: a handler that interrupts the queue of the writer
+        would wait for its lock for ever."""
         if self._must_signal_resume:
             super()._sigcont_application()
         elif self._is_running():
@@ -112,11 +106,8 @@ class TolerantDriver(linux_driver.LinuxDriver):
         self._stopping.ask()
 
     def run_input_thread(self) -> None:
-        """Read keys until the app ends; invalid UTF-8 is replaced.
-
-        The thread sleeps until a byte comes or the input is disabled. After each byte it wakes once more,
-        when an Escape that nothing followed becomes a key.
-        """
+        """Read keys until the app ends; invalid UTF-8 is replaced. The thread sleeps until a byte comes or
+        the input is disabled, and wakes again when an Escape that nothing followed becomes a key."""
         keyboard, stopping = self.fileno, self._stopping.fd
         # The app sets its keymap after the driver has started.
         parser = EscapeParser(lambda: any("alt+" in keys for keys in self._app._keymap.values()))  # noqa: SLF001

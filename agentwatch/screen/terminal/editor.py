@@ -133,11 +133,8 @@ def _edit(app: App[Any], argv: Sequence[str]) -> None:
 
 
 def _run_in_foreground(argv: Sequence[str]) -> int:
-    """Run a program as the terminal's foreground job, as a shell would, and return its exit code.
-
-    In agentwatch's own process group, ctrl+c in the editor would also reach agentwatch and the agent that
-    writes into its pipe.
-    """
+    """Run a program as the terminal's foreground job, as a shell would, and return its exit code. In our own
+    process group, its ctrl+c would also reach agentwatch, and the agent that writes into its pipe."""
     child = subprocess.Popen(argv, process_group=0)
     with _stopping_like_a_job():
         while True:

@@ -33,8 +33,7 @@ _LEAST_SECONDS = 1 / 50
 
 class FrameScheduler:
     """Calls `tick` when new data arrives, or when the previous tick requested another one. `tick` returns in
-    how many seconds the next one is due, or None to wait for new data. `post` runs a function as one of the
-    screen's messages."""
+    how many seconds the next is due, None to wait for data. `post` runs a function as a screen's message."""
 
     def __init__(
         self, tick: Callable[[], float | None], post: Callable[[Callable[[], None]], object]
@@ -135,12 +134,10 @@ def is_stock() -> bool:
 
 
 def prepare(screen: Screen[Any]) -> None:
-    """Set a screen's compositor, and the breakpoint classes for the terminal's size.
-
-    Textual has no public way to choose the compositor. It sets the classes of HORIZONTAL_BREAKPOINTS and
-    VERTICAL_BREAKPOINTS, which `_get_breakpoint_classes` returns, at the first resize, when all widgets are
-    styled already, and would style each a second time.
-    """
+    """Set a screen's compositor, and the breakpoint classes for the terminal's size. Textual has no public
+    way to choose the compositor. It sets the classes of HORIZONTAL_BREAKPOINTS and VERTICAL_BREAKPOINTS,
+    which `_get_breakpoint_classes` returns, at the first resize, when all widgets are styled already, and
+    would style each a second time."""
     if is_stock():
         return
     from agentwatch.screen.terminal.compositor import PieceCompositor

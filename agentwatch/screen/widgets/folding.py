@@ -34,8 +34,7 @@ def fits(text: SafeText, width: int) -> bool:
 
 
 def folds(text: SafeText, width: int) -> list[int]:
-    """Return the offsets at which the pieces of a folded line begin; a piece ends after a blank, if there is
-    one in its second half."""
+    """Return where the pieces of a folded line begin; one ends after a blank if its second half has one."""
     starts, start = [0], 0
     while (end := fitting(text, start, width)) < len(text):
         blank = text.rfind(" ", start, end) + 1

@@ -402,8 +402,7 @@ LEAST_HEIGHT = 10
 
 
 class HeadedView(CursorView):
-    """Rows with a cursor under a heading, for which the stylesheet reserves a row unless the class is
-    `-low`."""
+    """Rows with a cursor under a heading, for which the stylesheet has a row unless the class is `-low`."""
 
     _heading: Spans | None = None
 

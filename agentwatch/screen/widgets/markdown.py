@@ -125,16 +125,12 @@ class MarkdownRenderer:
 
 def split_blocks(source: str) -> list[tuple[int, int, bool]]:
     """Yield (start, end, is a fence) for blocks that can be rendered one by one; the last may change as the
-    source grows.
-
-    A fence at the margin is a block of its own. Any other block ends at a blank line that is followed by a
-    line at the margin; an indented line continues a list. A line opens a fence only if it is complete,
-    because more characters may turn it into a line of text with inline code.
-
-    A growing block is rendered at each tick, which takes 2 ms for 1,024 characters. Therefore a block that is
-    longer also ends at a newline at which no markup is cut in two. A line without a newline is cut at a blank
-    when the block exceeds 4,096 characters. The source is not yet safe text: the blocks are.
-    """
+    source grows. A fence at the margin is a block of its own. Any other block ends at a blank line that is
+    followed by a line at the margin; an indented line continues a list. A line opens a fence only if it is
+    complete, because more characters may turn it into a line of text with inline code. A growing block is
+    rendered at each tick, which takes 2 ms for 1,024 characters. Therefore a block that is longer also ends
+    at a newline at which no markup is cut in two. A line without a newline is cut at a blank when the block
+    exceeds 4,096 characters. The source is not yet safe text: the blocks are."""
     blocks: list[tuple[int, int, bool]] = []
     start = position = 0
     fence = ""

@@ -46,8 +46,8 @@ class CodeStyle(NamedTuple):
 
 
 def code_theme(theme: Theme) -> str:
-    """Return the code theme for a theme of the screen: a Pygments theme, or one of Rich's for 16 colours. The
-    theme for light backgrounds uses blue and purple words, because red and green mark changes in a diff."""
+    """Return the code theme for a theme of the screen, of Pygments, or of Rich for 16 colours. The light one
+    has blue and purple words: red and green mark changes in a diff."""
     if theme.ansi:
         return "ansi_dark" if theme.dark else "ansi_light"
     return "github-dark" if theme.dark else "sas"
@@ -122,8 +122,8 @@ class SyntaxColours:
 
 @lru_cache(4096)
 def legible(text: Style, ground: Style) -> Style:
-    """Return a style whose text colour can be read on the background: Pygments themes assume a white or a
-    black one. The 16 colours that the terminal defines are left as they are, as their values are unknown."""
+    """Return a style whose text can be read on the background: Pygments themes assume a white or black one.
+    The 16 colours that the terminal defines stay: their values are unknown."""
     if (
         text.color is None
         or ground.bgcolor is None
@@ -174,11 +174,9 @@ def _lexer_for(name: str) -> Any:
 
 @lru_cache(256)
 def _lexer_class(name: str) -> Any:
-    """Return the Pygments lexer for the last part of a file name.
-
-    `find_lexer_class_for_filename` compiles 850 patterns and searches all installed packages for plug-ins,
-    which takes 110 ms at the first name. No frame is drawn meanwhile.
-    """
+    """Return the Pygments lexer for the last part of a file name. `find_lexer_class_for_filename` compiles
+    850 patterns and searches all installed packages for plug-ins, which takes 110 ms at the first name. No
+    frame is drawn meanwhile."""
     from pygments.lexers import find_lexer_class  # type: ignore[import-untyped]
 
     languages, others = _languages()

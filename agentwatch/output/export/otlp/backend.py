@@ -165,7 +165,6 @@ class Backend:
         return self._requests.endpoint
 
     def export(self, spans: list[Span]) -> Answer:
-        """Send spans, and return what became of them."""
         self._requests.forget()
         result = self._exporter.export([self._readable(span) for span in spans])
         reply, failure = self._requests.reply, self._requests.failure

@@ -65,9 +65,9 @@ class Span:
 
 
 def attributes(values: Mapping[str, Value | None]) -> dict[str, Value]:
-    """Return the attributes that are known, with texts and numbers that every backend can store. A text is
-    made safe: the encoder fails at half a surrogate pair, and some backends at a NUL. A number over 64 bits
-    is left out."""
+    """Return the attributes that are known, with texts and numbers that every backend can store: no half a
+    surrogate pair, at which the encoder fails, no NUL, at which some backends do, and no number over 64
+    bits."""
     known: dict[str, Value] = {}
     for name, value in values.items():
         if isinstance(value, str):
@@ -146,8 +146,6 @@ _STEP_NS = 1000
 
 
 class _Period(NamedTuple):
-    """A start and an end, in nanoseconds since the epoch."""
-
     start: int
     end: int
 

@@ -418,8 +418,8 @@ _WHOLE, _PARTS = _by_head(whole=True), _by_head(whole=False)
 
 
 def tokens(piece: str, words: set[str], heads: set[str]) -> Iterator[Found]:
-    """Yield the tokens in a piece, in the order of the rules. `heads` are the first four characters of each
-    of its words."""
+    """Yield the tokens in a piece, in the order of the rules. `heads` are the first 4 letters of its
+    words."""
     rules = [rule for head in heads & _WHOLE.keys() for rule in _WHOLE[head]]
     if words:
         rules += [
@@ -492,11 +492,9 @@ _SIGN = re.compile(f"[{''.join(map(chr, _SIGNS))}]")
 
 
 def plain(text: str) -> str:
-    r"""Return a text with one ASCII character for each character of the given one.
-
-    A colour becomes spaces. An escape such as `\n`, which texts of JSON in JSON have, becomes what it stands
-    for, with spaces before it. Full-width signs become those of ASCII, other characters outside it `?`.
-    """
+    r"""Return a text with one ASCII character for each character of the given one. A colour becomes spaces.
+    An escape such as `\n`, which texts of JSON in JSON have, becomes what it stands for, with spaces before
+    it. Full-width signs become those of ASCII, other characters outside it `?`."""
     if not text.isascii():
         text = _SIGN.sub(lambda match: chr(_SIGNS[ord(match[0])]), text)
         text = text.encode("ascii", "replace").decode("ascii")

@@ -98,8 +98,6 @@ rule may read a call's output, which takes up to 1 ms."""
 
 
 class RowsByTime:
-    """Calls in the order in which they appeared; repeated calls and runs of reads are folded."""
-
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
         self.shown = 0
         self._calls = calls
@@ -259,8 +257,7 @@ def _sameness(call: Call) -> tuple[object, ...]:
 
 
 class RowsByDuration:
-    """One row per call: running calls, then the others from the slowest on, last those of unknown
-    duration."""
+    """One row per call: running calls, then the others from the slowest on, those without a duration last."""
 
     def __init__(self, calls: Sequence[Call], matches: Matches | None = None) -> None:
         self._calls = calls
@@ -541,8 +538,6 @@ unknown, by agentwatch's clock), and the duration of the strip in ms."""
 
 
 class TimeStrip:
-    """Draws when calls ran, relative to the other calls in view."""
-
     def __init__(self) -> None:
         self._ahead_ms: dict[int, int | None] = {}
         """For each number of a run in which the agent gave times: its clock minus agentwatch's clock; None
@@ -615,8 +610,7 @@ class TimeStrip:
         return begin_ms, begin_ms if end_ms is None else end_ms
 
     def _time_ms(self, number: int, at_ms: int | None, place: Place | None) -> int | None:
-        """Return a time by the agent's clock if the clocks can be compared, or if the run has none of its
-        times by agentwatch's clock."""
+        """Return a time by the agent's clock, or by agentwatch's clock if the run has none of its times."""
         if at_ms is not None or place is None or place.seen_ms is None:
             return at_ms
         if number not in self._ahead_ms:
@@ -652,8 +646,6 @@ def _block(eighths: bytearray) -> str:
 
 
 class NewFailures:
-    """Finds failures among the calls that end after a moment."""
-
     def __init__(self, feed: Feed, moment: int) -> None:
         self._session = feed.session
         self._history = moment

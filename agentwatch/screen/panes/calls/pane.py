@@ -152,12 +152,10 @@ def fitting_target(call: Call, width: int, near: Callable[[], Sequence[SafeText]
 
 
 def cut_apart(text: SafeText, near: Sequence[SafeText], width: int, *, is_path: bool) -> SafeText:
-    """Return a target in at most `width` columns, cut so that it differs from the targets near it.
-
-    A path loses folders from its middle, other targets lose their end. If the cut hides what differs, what
-    the target shares with a near one is cut out instead: `pytest tests/unit/test_a.py` near `pytest
-    tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program.
-    """
+    """Return a target in at most `width` columns, cut so that it differs from the targets near it. A path
+    loses folders from its middle, other targets lose their end. If the cut hides what differs, what the
+    target shares with a near one is cut out instead: `pytest tests/unit/test_a.py` near `pytest
+    tests/unit/test_b.py` is `pytest …test_a.py`. A command always begins with its program."""
     if columns(text) <= width:
         return text
     others = [other for other in near if other != text]
@@ -208,11 +206,8 @@ _MOST_WANTED = 256
 
 
 class VerdictCache:
-    """Returns the verdicts that are known, and reads those that a frame wanted after it, for 4 ms at a time.
-
-    Reading the output of a call takes 0.1 ms, of a line of 1 MiB 4 ms. `redraw` is called when wanted
-    verdicts have become known.
-    """
+    """Returns the verdicts that are known, and reads those that a frame wanted after it, for 4 ms at a time:
+    that of a call takes 0.1 ms, of a line of 1 MiB 4 ms. `redraw` is called when new ones are known."""
 
     def __init__(self, feed: Feed, widget: Widget, redraw: Callable[[], object]) -> None:
         self._feed = feed
@@ -291,8 +286,6 @@ class Layout(NamedTuple):
 
 
 class CallRenderer:
-    """Renders the rows of a call list in the styles of a pane."""
-
     def __init__(
         self, pane: LineView, listed: CallList, verdicts: VerdictCache, *, has_numbers: bool
     ) -> None:
@@ -377,12 +370,8 @@ class CallRenderer:
     def _target_and_result(
         self, y: int, row: Row, calls: Sequence[Call], room: int
     ) -> tuple[SafeText, SafeText, str]:
-        """Return the target of a row, its result and the style of the result, which fit together in `room`
-        columns.
-
-        The result is empty if the target needs the room. A call without a target shows its result in its
-        place.
-        """
+        """Return the target of a row, its result and the style of that, which fit in `room` columns together.
+        The result is empty if the target needs the room, and in the place of a target that is empty."""
         call = calls[-1]
         lead = ("▾ " if row.is_open else "▸ ") if row.is_fold else "  " if row.fold >= 0 else ""
         lead += _branch(call)

@@ -48,8 +48,6 @@ _LEAST_TARGET_COLUMNS = 8
 
 
 class Waited(NamedTuple):
-    """The wait of a call for the user, if it waits."""
-
     wait: Wait | None = None
     now_ms: int | None = None
     """The present time by the clock of the arrival times; None if unknown."""
@@ -91,9 +89,8 @@ class CallHeading(Section):
 
 
 def title(call: Call, width: int, *, is_pinned: bool) -> SafeText:
-    """Return the number, the tool and the target of a call: `#17 edit tidepool/nearest.py`. The command of a
-    shell call is left out, because the content begins with it. `is_pinned` is for a failed call that stays
-    open."""
+    """Return the number, the tool and the target of a call: `#17 edit tidepool/nearest.py`; not the command
+    of a shell call, with which the content begins. `is_pinned` is for a failed call that stays open."""
     if is_pinned:
         return SafeText(f"failed call #{call.number} · esc follows")
     words = SafeText(f"#{call.number} {shown_tool(call.tool)}")

@@ -23,8 +23,8 @@ _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 
 
 class Diff(Output):
-    """The lines of a diff with their old and new numbers. Changed lines have a background colour, so that the
-    text keeps the colours of its language."""
+    """The lines of a diff with their numbers. Changed lines have a background, so that the text keeps its
+    colours."""
 
     def __init__(self, lines: Sequence[DiffLine], code: CodeStyle) -> None:
         super().__init__([line.text for line in lines])

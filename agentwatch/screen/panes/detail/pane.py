@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 
 class BlockMatch(NamedTuple):
-    """A match in a block of a call's arguments or result."""
-
     call: Call
     block: Block | None
     nth: int
@@ -50,8 +48,8 @@ class BlockMatch(NamedTuple):
 
 
 class DetailScroller:
-    """The view of a detail: the first column of cut lines, the matches, and a cursor that selects a branch or
-    a failing line among the visible rows."""
+    """The view of a detail: the first column of cut lines, the matches, and a cursor over branches and
+    failing lines."""
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane

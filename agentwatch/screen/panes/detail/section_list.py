@@ -39,8 +39,7 @@ class FoundLines:
 
     def choose(self, section: Section, nth: int, under: str | None = None) -> tuple[int, int, int] | None:
         """Make a match of a section, or of its member `under`, the current one; open the branches above it.
-        Return the number of its line, and its first and end characters; None if the section has no
-        matches."""
+        Return its line, and its first and end characters; None if the section has no matches."""
         if isinstance(section, JsonTree):
             nth = section.open_to(self._pattern, nth, under)
             self._found.pop(section, None)
@@ -190,8 +189,7 @@ class SectionList:
 
     def choose_match(self, block: Block | None, nth: int) -> tuple[int, int] | None:
         """Make one match the current one; return its row, and the column at which the view must begin to show
-        it. `nth` counts the matches before it in `block`; if the block is not shown, the first match of all
-        is chosen."""
+        it. `nth` counts the matches before it in `block`; without the block, the first of all is chosen."""
         found = self._found
         if found is None:
             return None
@@ -240,8 +238,7 @@ class SectionList:
                     again.turn_as(section)
 
     def row_as(self, before: SectionList, row: int) -> int | None:
-        """Return the row of what an earlier list of the same call shows at a row; None if it does not exist
-        now."""
+        """Return the row of what an earlier list of the same call shows at a row; None without one."""
         number, line = before.line_at(row)
         twin = _twin(before._sections, number, self._sections)
         if twin is None:
@@ -256,8 +253,8 @@ class SectionList:
         return section.value_at(row - self._tops[index])
 
     def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
-        """Return the row of the next branch downwards (1) or upwards (-1) among `rows`, after `start` if that
-        is one of them."""
+        """Return the row of the next branch down (1) or up (-1) among `rows`, after `start` if it is in
+        them."""
         if start is None or start not in rows:
             start = rows.start - 1 if step > 0 else rows.stop
         ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)

@@ -223,11 +223,9 @@ class Heights:
         return self.top(len(self._heights))
 
     def at(self, line: int) -> tuple[int, int]:
-        """Return the index of the item that contains a line, and the line's offset in it.
-
-        Past the end, the index is the number of items. Of several items that begin at the same line, it is
-        the last, because the others have height 0.
-        """
+        """Return the index of the item that contains a line, and the line's offset in it. Past the end, the
+        index is the number of items. Of several items at one line it is the last: the others have height
+        0."""
         index, first_line, end = self._found
         if first_line <= line < end:  # as for most lines of a pane that is drawn
             return index, line - first_line
@@ -260,8 +258,6 @@ SIGN_COLUMNS = 4
 
 
 class EntryRenderer:
-    """Renders blocks of entries in the styles of a pane."""
-
     def __init__(self, pane: LineView, code_theme: str) -> None:
         self._pane = pane
         self._markdown = MarkdownRenderer(pane.line_style, code_theme)

@@ -234,9 +234,8 @@ class Blocks:
         return self._calls[number - 1] if 0 < number <= len(self._calls) else None
 
     def mark_new(self, rule: SafeText) -> int | None:
-        """Draw a rule above the next block that is added, and remove the earlier rule. The first block never
-        has a rule, because everything below it would be new. Return the block that was below the earlier
-        rule."""
+        """Draw a rule above the next block that is added, remove the earlier rule, and return the block below
+        that. The first block never has a rule, because everything below it would be new."""
         self._rule, self._rule_from = (rule if self.all else None), len(self.all)
         ruled, self._ruled = self._ruled, None
         if ruled is None:

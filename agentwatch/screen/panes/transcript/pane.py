@@ -333,8 +333,7 @@ class Transcript(LineView):
             number += step
 
     def action_open(self) -> None:
-        """Go to the selected call, or open or fold the selected thought; if neither is visible, select
-        one."""
+        """Go to the selected call, or turn the selected thought; if neither is visible, select one."""
         seen = {self._blocks.all[index].number for index in self.viewport.in_view()}
         chosen = self._renderer.chosen
         call = None if chosen is None else self._session.transcript[chosen].call

@@ -44,8 +44,7 @@ class Tally:
 
 
 class Subagents:
-    """Knows which entries belong to which call of the main agent, and which of these are open; all entries
-    below one call are folded and opened together."""
+    """Knows the entries below each call of the main agent; all below one are folded and opened together."""
 
     def __init__(self) -> None:
         self._roots: dict[int, int] = {}

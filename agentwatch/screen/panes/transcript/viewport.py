@@ -26,10 +26,8 @@ _MOST_MEASURED = 200
 
 
 class BlockViewport:
-    """Cuts a session's transcript into blocks, measures the visible ones, and keeps their lines in place.
-
-    A block has an estimated height until it is visible: a million tokens would take 28 s.
-    """
+    """Cuts a session's transcript into blocks, measures the visible ones, and keeps their lines in place. A
+    block has an estimated height until it is visible: a million tokens would take 28 s."""
 
     class Unsettled(Message):
         """Posted when heights become estimates outside a tick, so that a tick measures them again."""
@@ -69,8 +67,7 @@ class BlockViewport:
             self._newest.take(folds=True, seconds=seconds)
 
     def take(self, width: int, seconds: float) -> bool:
-        """Cut entries into blocks before the pane is shown; return whether all are cut: 250,000 take 700
-        ms."""
+        """Cut entries into blocks before the pane is shown; return whether all are: 250,000 take 700 ms."""
         self.layout.width = width
         self.blocks.take(folds=True, seconds=seconds)
         return not self.blocks.is_behind
@@ -153,8 +150,8 @@ class BlockViewport:
         self._pane.painter.forget_from(top)
 
     def count_as_old(self, top: int, lines: int) -> None:
-        """Do not count the lines that a re-measured block gains as new content. Blocks below the end that the
-        user left still count."""
+        """Do not count the lines that a re-measured block gains, unless it is below the end that the user
+        left."""
         pane = self._pane
         if not pane.following and top < pane.count_when_unfollowed:
             pane.count_when_unfollowed += lines
@@ -192,7 +189,6 @@ class BlockViewport:
         return has_measured
 
     def in_view(self) -> range:
-        """Return the indices of the visible blocks."""
         if not self.layout.line_count():
             return range(0)
         first = self._pane.scroll_offset.y

@@ -133,8 +133,6 @@ class SessionApp(TerminalApp[Result]):
 
 
 class Leave(Enum):
-    """The way in which the user left the screen."""
-
     OVER = "over"
     """No agent that agentwatch started is running any more."""
     RUNNING = "running"

@@ -51,8 +51,6 @@ class BoxState:
 
 
 class Opened(NamedTuple):
-    """The call that the user opened."""
-
     call: Call
     at_end: bool
     """Whether to show the end of the call, instead of staying at the moment that is shown."""

@@ -203,8 +203,7 @@ class FileCalls(BoxList[Call]):
             self.show([*file.calls] if file else [], title, is_more=is_more, is_other=is_other)
 
     def open_on(self, call: Call, line: int | None) -> None:
-        """Select a call about the file. For a call that failed because of it, select its last change
-        before."""
+        """Select a call about the file; for a call that failed because of it, its last change before."""
         if call in self.items:
             self.choose(self.items.index(call))
             return
@@ -235,8 +234,8 @@ class FileCalls(BoxList[Call]):
 
 
 def _time(state: BoxState, call: Call) -> str:
-    """Return when a call ended, or else started: `09:07:14`, or `~09:07:14` if the call has no time but the
-    moment after its line has."""
+    """Return when a call ended, or else started: `09:07:14`; `~09:07:14` if only the next moment has a
+    time."""
     known_ms, place = latest_ms(call), call.ended or call.started
     if known_ms is not None or place is None or (about_ms := state.ms_at(after(place))) is None:
         return time_of_day(known_ms)

@@ -146,8 +146,8 @@ def _changed_files(touched: TouchedFiles) -> list[tuple[SafeText, str]]:
 
 
 def _result(session: Session) -> Iterator[tuple[SafeText, str]]:
-    """Yield the first line of the last answer, after the sign of the outcome. The outcome is in words if
-    there is no answer, or if the exit code contradicts the result."""
+    """Yield the first line of the last answer after the outcome's sign. The outcome is in words without an
+    answer, or if the exit code contradicts it."""
     outcome, answer = session.outcome or Outcome.UNFINISHED, ""
     words = session.outcome_words or outcome
     for entry in islice(reversed(session.transcript), _MOST_ENTRIES):

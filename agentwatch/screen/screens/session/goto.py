@@ -49,8 +49,6 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """The marked moments of a session, for the key that sets a bookmark, and for the goto box."""
-
     def __init__(self, session: Session, bookmarks: Bookmarks, markers: Markers, timeline: Timeline) -> None:
         self.session = session
         self.bookmarks = bookmarks
@@ -254,12 +252,10 @@ def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal |
 
 
 def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
-    """Return the row to select while the user has selected none; None for none.
-
-    It is the bookmark of the present moment while nothing is typed, and the bookmark whose name is typed. For
-    words that are no moment of the session, it is the first mark that matches: `09:14` is no moment of a
-    session that began at 09:14:06, and the start of the times of its marks.
-    """
+    """Return the row to select while the user has selected none; None for none. It is the bookmark of the
+    present moment while nothing is typed, and the bookmark whose name is typed. For words that are no moment
+    of the session, it is the first mark that matches: `09:14` is no moment of a session that began at
+    09:14:06, and the start of the times of its marks."""
     if not found.text.strip():
         return found.row_of_bookmark(moment)
     parsed = parse(found.text)

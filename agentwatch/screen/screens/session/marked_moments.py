@@ -46,8 +46,6 @@ def _open_failures(calls: CallList, *_version: int) -> Sequence[Call]:
 
 
 class MarkedMoments:
-    """Finds the marked moments of a session, and follows new ones."""
-
     def __init__(self, moment: Moment, source: Source) -> None:
         self._moment, self._source = moment, source
         self._shown: object = None

@@ -122,8 +122,7 @@ class StderrView(CursorView):
         self.bring_into_view(self.cursor)
 
     def _lay_out(self, first: int = 0) -> None:
-        """Make the rows from a line on. The cursor stays on its line, or at the end while that is
-        followed."""
+        """Make the rows from a line on. The cursor stays on its line, or at the end that is followed."""
         width, chosen, before = self.scrollable_content_region.width - 1, 0, len(self._rows)
         if self._rows:
             chosen = self._rows[min(self.cursor, len(self._rows) - 1)][0]
@@ -276,13 +275,11 @@ class Panes:
 
 
 class TabLine(Static):
-    """The titles of tabs; a click opens a tab. If space is short, only the open tab shows more than its
+    """The titles of tabs; a click opens one. If space is short, only the open one shows more than its
     number."""
 
     @dataclass
     class Clicked(Message):
-        """Posted when the title of a tab is clicked."""
-
         name: str
 
     _titles: Mapping[str, str] = {}

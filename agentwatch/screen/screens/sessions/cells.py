@@ -203,8 +203,8 @@ def grown(needed: Widths, rows: Sequence[Row], now_ms: int, chosen: Sequence[str
 
 
 def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
-    """Return the columns of a pane in which each session takes one row. Columns `chosen` by the user are left
-    out only where there is no room for them at all."""
+    """Return the columns of a pane with a row per session. Those `chosen` are left out only without any
+    room."""
     gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
     wanted = {*(chosen or _USUAL), "title"}
     cells = [

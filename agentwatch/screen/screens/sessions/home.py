@@ -38,8 +38,6 @@ class WordsBar(InputBar):
     BINDINGS: ClassVar[list[BindingType]] = bindings("words bar")
 
     class Typed(Message):
-        """Posted when the words have changed."""
-
         def __init__(self, bar: WordsBar, words: str) -> None:
             super().__init__()
             self.bar, self.words = bar, words
@@ -165,9 +163,8 @@ class HeaderFacts(NamedTuple):
 
 class HomeHeader(Static):
     """The counts of the list, the usage limits of the agents, and how many older sessions are not shown. In a
-    narrow terminal the words give way in this order: the name of the program, the limits but for the fullest
-    window, `older`, the sessions that have ended and the number of machines, the limits, then all words,
-    which signs replace."""
+    narrow terminal the words give way in this order: the program's name, the limits but for the fullest
+    window, `older`, the ended sessions and the machines, the limits, then all words, which signs replace."""
 
     def __init__(self) -> None:
         super().__init__(id="header")
@@ -315,8 +312,6 @@ _OF_MARKED = ("delete-session", "archive-session", "export")
 
 
 class Requested(Message):
-    """Posted after the list was asked for other sessions or another order."""
-
     def __init__(self, request: Request) -> None:
         super().__init__()
         self.request = request

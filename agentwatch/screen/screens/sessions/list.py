@@ -352,9 +352,8 @@ class SessionList(RowView, HeadedView):
         return frozenset(line.row.key for line in lines if isinstance(line, RowLine))
 
     def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
-        """Show the lines of a list; draw the rows in view that differ. Until every session was found and read
-        (`is_settled`), the first line stays selected unless the user has moved: later reports may have newer
-        sessions."""
+        """Show the lines of a list; draw the rows in view that differ. Until all sessions are found and read
+        (`is_settled`), the first line stays selected unless the user has moved: newer ones may come."""
         self._listing = listing
         if not 0 <= now_ms - self._now_ms < _TICK_MS:  # otherwise the clocks would move with each report
             self._now_ms = now_ms
@@ -363,8 +362,7 @@ class SessionList(RowView, HeadedView):
         self._is_settled = self._is_settled or is_settled
 
     def keep_chosen(self, *, is_kept: bool) -> None:
-        """Keep the present line selected when it comes back to the list, until the user selects another
-        one."""
+        """Keep this line selected whenever it is in the list, until the user selects another one."""
         if not is_kept:
             self._kept = None
         elif self._kept is None and self._chosen is not None:
@@ -485,8 +483,7 @@ class SessionList(RowView, HeadedView):
             self._settle()
 
     def action_want(self, what: str) -> None:
-        """Post an action for the selected or the marked sessions, or for all sessions of a fold. On a fold,
-        space opens it."""
+        """Post an action for the selected or marked sessions, or those of a fold, which space opens."""
         rows = self._chosen_rows
         if what in _OF_MARKED:
             rows = self.marked or rows

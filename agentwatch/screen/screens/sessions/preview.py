@@ -215,8 +215,7 @@ class PreviewLines:
 
 
 def _plan_lines(plan: Sequence[PlanEntry], most: int) -> list[tuple[SafeText, str]]:
-    """Return the number of completed entries of a to-do list, and the entries from the first open one on,
-    each with its style."""
+    """Return how many entries of a to-do list are done, and those from the first open one on, with styles."""
     if not plan:
         return []
     done = sum(entry.status is PlanStatus.COMPLETED for entry in plan)
@@ -239,9 +238,8 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def tail_session(path: Path, *, is_live: bool) -> Previewed:
-    """Return a session that contains at least the last lines of a recording or of a store. Unless it
-    `is_live`, it has no open calls. Raise `OSError` if it cannot be read, or is a document that is too
-    large."""
+    """Return a session that contains at least the last lines of a recording or of a store, without open calls
+    unless it `is_live`. Raise `OSError` if it cannot be read, or is a document that is too large."""
     if path.suffix not in _LINES and path.is_file() and path.stat().st_size > MOST_FILE_BYTES:
         raise OSError(errno.EFBIG, "it is too large for a preview", str(path))
     store = None if path.suffix in _LINES else store_for(path)

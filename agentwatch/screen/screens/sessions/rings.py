@@ -42,8 +42,6 @@ def why_silent(row: Row) -> str:
 
 
 class Rings:
-    """The rings and the marks of the sessions of a machine."""
-
     def __init__(self, *, by_default: bool, began_ms: int) -> None:
         """Read which sessions the user has chosen to ring, or not to ring; other sessions ring `by_default`.
         Sessions that needed the user before `began_ms`, the start of the list, do not ring for that."""

@@ -33,8 +33,8 @@ _LINES = (".jsonl", ".ndjson")
 
 
 class SessionAlarms:
-    """Judges the files of at most 20 live sessions, each from the moment at which the list first had it. Only
-    files on this machine are read, all in one thread."""
+    """Judges the files, on this machine, of at most 20 live sessions, each from when the list first had
+    it."""
 
     def __init__(
         self,
@@ -140,8 +140,8 @@ _NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_
 
 
 class StateRules:
-    """Runs commands when the state of a session changes. Only a change to a state that the agent reports,
-    while the list is open, counts."""
+    """Runs commands when the state of a session changes to one that its agent reports, while the list is
+    open."""
 
     def __init__(
         self,

@@ -77,8 +77,8 @@ class HomeScreen(Screen[None]):
         self.set_interval(_CLOCK_SECONDS, self._tick)
 
     def show(self, rows: Rows, facts: ListFacts, *, vanished: Iterable[Key] | None = None) -> None:
-        """Show sessions; what did not change is not drawn. `vanished` is None if `rows` has all sessions, not
-        only those that are new or have changed."""
+        """Show sessions, and draw what changed. `vanished` is None if `rows` has all, not only changed
+        ones."""
         if self._found is not None and self._found.is_attached:
             self._found.show_rows(rows)
         now = now_ms()

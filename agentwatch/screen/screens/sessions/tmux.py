@@ -41,9 +41,8 @@ def pane_of(words: str) -> Pane | None:
 
 
 def go_to_pane(pane: Pane, pid: int | None, environ: Mapping[str, str] = os.environ) -> SafeText:
-    """Switch the terminal to a pane in at most 4 s, if agentwatch runs in the same tmux. The process `pid`
-    must run in the pane, because panes of another tmux server have the same ids. Return for the user why it
-    was not switched."""
+    """Switch to a pane in at most 4 s, if agentwatch runs in the same tmux, and return why not, for the user.
+    The process `pid` must run in the pane, because panes of another tmux server have the same ids."""
     if not environ.get("TMUX"):
         name = shlex.quote(cut(safe_line(pane.session), _SHOWN_COLUMNS))  # it is copied into a shell
         return SafeText(f"session runs in tmux pane {pane.words}: tmux attach -t {name}")

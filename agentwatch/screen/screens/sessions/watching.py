@@ -70,12 +70,9 @@ class Background:
 
 class Watching(Background):
     """Steps a machine in a thread until it is stopped; only the thread steps `machine`, and calls `report`.
-
     The first rows are reported as soon as they are known, later ones twice a second at most, and more seldom
-    while more than 25,000 sessions are being read. The counts of this machine's rows are written for
-    `status`, if it `is_here`. `begin` finds the newest sessions, before there is a screen; the rest waits for
-    `start`.
-    """
+    while over 25,000 sessions are read. The counts of this machine's rows are written for `status`, if it
+    `is_here`. `begin` finds the newest sessions before there is a screen; the rest waits for `start`."""
 
     def __init__(
         self,

@@ -142,8 +142,7 @@ def facts_of(row: Row | None) -> AgentFacts:
 
 
 def since_words(row: Row, now_ms: int) -> str:
-    """Return how long the state of a session lasts, how long an ended session took, or the time since the
-    last contact with the machine of a lost session."""
+    """Return how long the state lasts, or an ended session took, or since when its machine is silent."""
     if row.lost_ms is not None:
         return in_seven_columns(now_ms - row.lost_ms, is_over=False)
     if row.status.state not in LIVE:
@@ -237,8 +236,8 @@ def way_to_answer(row: Row, key: str) -> SafeText:
 
 
 def repository(row: Row, *, is_short: bool = False) -> SafeText:
-    """Return the repository of a session, after the name of its machine if that is another one. `is_short`
-    names only the publisher of the session, not the machine that the session claims."""
+    """Return the repository after the name of its machine; `is_short` names only the publisher, not the
+    machine."""
     place = foreign((is_short and row.publisher) or row.place)
     return SafeText((f"{place}:" if place else "") + (foreign(row.repo) or UNKNOWN))
 
