@@ -27,29 +27,29 @@ _PHRASE = r"[\"'`]?[ \t]{0,4}[:=(][ \t]{0,4}[\"'`]?((?:[a-z]{3,8} ){11,23}[a-z]{
 class Context(NamedTuple):
     """Syntax that shows where a secret is."""
 
-    kind: str
     literal: str
     """A part, in lower case, of every text with this syntax. Patterns that begin with it are faster."""
     pattern: str
     """A regular expression that RE2 can compile. Its last group that matched is the secret, or all of it."""
+    kind: str = "password"
     judgement: Judgement = "filled"
     inside: bool = False
     """Whether the literal may begin inside a word."""
 
 
 def _webhook(kind: str, host: str, path: str) -> Context:
-    return Context(kind, host, host.replace(".", r"\.") + path)
+    return Context(host, host.replace(".", r"\.") + path, kind)
 
 
 ADDRESSES = (
-    Context("url password", "://", r"://[^\s:/@\"'<>?#]{0,100}:([^\s/@\"'<>]{1,300})@"),
-    Context("url token", "://", "://([A-Za-z0-9_-]{16,300})(?::x-oauth-basic)?@", "random"),
-    Context("password", "@tcp(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@tcp\("),
-    Context("password", "@unix(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@unix\("),
-    Context("password", "jdbc:oracle", r"jdbc:oracle:[a-z]{2,5}:[^\s/\"']{1,60}/([^\s@\"']{3,200})@"),
-    Context("azure", "sig=", r"[?&;\"' ]sig=([A-Za-z0-9%+/=_-]{30,120}(?:[ ]{2}=){0,2})"),
-    Context("address code", "code=", "[?&]code=([A-Za-z0-9%/_.~+-]{20,300}={0,2})", "random"),
-    Context("aws", "signature=", "(?i)signature=([0-9a-f]{64}|[A-Za-z0-9%+/=]{27,90})"),
+    Context("://", r"://[^\s:/@\"'<>?#]{0,100}:([^\s/@\"'<>]{1,300})@", "url password"),
+    Context("://", "://([A-Za-z0-9_-]{16,300})(?::x-oauth-basic)?@", "url token", "random"),
+    Context("@tcp(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@tcp\("),
+    Context("@unix(", r"[A-Za-z0-9_.-]{1,60}:([^\s\"'`@:/]{1,200})@unix\("),
+    Context("jdbc:oracle", r"jdbc:oracle:[a-z]{2,5}:[^\s/\"']{1,60}/([^\s@\"']{3,200})@"),
+    Context("sig=", r"[?&;\"' ]sig=([A-Za-z0-9%+/=_-]{30,120}(?:[ ]{2}=){0,2})", "azure"),
+    Context("code=", "[?&]code=([A-Za-z0-9%/_.~+-]{20,300}={0,2})", "address code", "random"),
+    Context("signature=", "(?i)signature=([0-9a-f]{64}|[A-Za-z0-9%+/=]{27,90})", "aws"),
     _webhook("infura", "infura.io/", "v3/([0-9a-f]{32})"),
     _webhook("alchemy", "alchemy.com/", "v2/([A-Za-z0-9_-]{21,40})"),
     _webhook("quicknode", ".quiknode.pro/", "([0-9a-f]{32,40})"),
@@ -66,18 +66,18 @@ ADDRESSES = (
     _webhook("healthchecks", "hc-ping.com", f"/({UUID}|[A-Za-z0-9_-]{{22}})"),
 )
 _HEADERS = (
-    Context("bearer token", "bearer", rf"(?i)bearer[ \t=:]{{1,4}}[\"']?{_CREDENTIALS}", "bearer"),
-    Context("basic auth", "basic", r"(?i)basic[ \t]{1,4}[\"']?([A-Za-z0-9+/=_-]{8,1000})", "base64"),
+    Context("bearer", rf"(?i)bearer[ \t=:]{{1,4}}[\"']?{_CREDENTIALS}", "bearer token", "bearer"),
+    Context("basic", r"(?i)basic[ \t]{1,4}[\"']?([A-Za-z0-9+/=_-]{8,1000})", "basic auth", "base64"),
     Context(
-        "authorization",
         "authorization",
         r"(?i)authorization[\\\"'`\]) \t]{0,6}[:=,][ \t]{0,4}[\"'`]{0,2}"
         rf"(?:[A-Za-z0-9-]{{2,30}}[ \t]{{1,2}})?(?:token=|key=|apikey=)?[\"']?{_CREDENTIALS}",
+        "authorization",
         "bearer",
     ),
-    Context("token", "token ", r"(?i)token [ \t]?([0-9a-f]{32,64})\b", "random"),
-    Context("okta", "ssws", rf"(?i)SSWS[ \t]{{1,4}}{_CREDENTIALS}", "random"),
-    Context("splunk", "splunk", rf"(?i)splunk[ \t]{{1,4}}({UUID})"),
+    Context("token ", r"(?i)token [ \t]?([0-9a-f]{32,64})\b", "token", "random"),
+    Context("ssws", rf"(?i)SSWS[ \t]{{1,4}}{_CREDENTIALS}", "okta", "random"),
+    Context("splunk", rf"(?i)splunk[ \t]{{1,4}}({UUID})", "splunk"),
 )
 _PIPED = r"(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?[ \t]{0,4}\|[^\n|]{0,100}"
 _PAIR = r"\([\"'][^\"'\n]{1,80}[\"'],[ ]{0,2}[\"']([^\"'\n ]{3,200})[\"']"
@@ -106,242 +106,209 @@ _PROGRAMS: tuple[tuple[str, str, Judgement], ...] = (
 )
 """Programs, their option that takes a password, and what a password must be there."""
 OPTIONS = (
-    Context("password", "-p", rf"-u[ \t]{{0,2}}[^\s]{{1,60}}[ \t]{{1,4}}-p[ \t]{{0,2}}{_OPTION}", "password"),
-    Context("password", "lftp", r"lftp[^\n]{0,80}?-u[ \t]{1,2}[^\s,]{1,60},([^\s\"']{3,200})"),
-    Context("password", "secret ", rf"{_PIPED}secret[ \t](?:create|set|put)"),
-    Context("password", "auth(", rf"(?i)auth{_PAIR}", "password", inside=True),
-    Context("password", "auth=(", rf"(?i)auth={_PAIR}", "password"),
-    Context("openweather", "appid", r"(?i)appid[\"']?[ ]{0,2}[=:][ ]{0,2}[\"']?([0-9a-f]{32})"),
+    Context("-p", rf"-u[ \t]{{0,2}}[^\s]{{1,60}}[ \t]{{1,4}}-p[ \t]{{0,2}}{_OPTION}", judgement="password"),
+    Context("lftp", r"lftp[^\n]{0,80}?-u[ \t]{1,2}[^\s,]{1,60},([^\s\"']{3,200})"),
+    Context("secret ", rf"{_PIPED}secret[ \t](?:create|set|put)"),
+    Context("auth(", rf"(?i)auth{_PAIR}", judgement="password", inside=True),
+    Context("auth=(", rf"(?i)auth={_PAIR}", judgement="password"),
+    Context("appid", r"(?i)appid[\"']?[ ]{0,2}[=:][ ]{0,2}[\"']?([0-9a-f]{32})", "openweather"),
     Context(
-        "cookie",
         "cookie",
         r"(?i)cookie[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"']?([A-Za-z0-9_.-]{1,64}=[^\s\"'][^\n\"'\\]{8,900})",
         "cookie",
+        "cookie",
     ),
     *(
-        Context("cookie", literal, rf"(?i){literal}[\"']?([A-Za-z0-9%._~+/:=-]{{16,900}})", "random")
+        Context(literal, rf"(?i){literal}[\"']?([A-Za-z0-9%._~+/:=-]{{16,900}})", "cookie", "random")
         for literal in ("phpsessid=", "jsessionid=", "sessionid=", "session=", "xsrf-token=")
     ),
-    Context("cookie", "s:", r"\bs:([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9+/]{40,46}={0,2})", "random"),
-    Context("cookie", "s%3a", r"s%3[Aa]([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9%+/]{40,66}={0,2})", "random"),
+    Context("s:", r"\bs:([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9+/]{40,46}={0,2})", "cookie", "random"),
+    Context("s%3a", r"s%3[Aa]([A-Za-z0-9_-]{20,64}\.[A-Za-z0-9%+/]{40,66}={0,2})", "cookie", "random"),
     Context(
-        "password",
         "machine",
         r"machine\s{1,4}[^\s]{1,200}\s{1,20}login\s{1,4}[^\s]{1,100}\s{1,20}password\s{1,4}([^\s\"']{3,200})",
     ),
-    Context("curl", "curl", rf"curl\b[^|;]{{0,300}}?[ \t](?:-u[ \t]{{0,4}}|--user[ \t=]{{1,4}}){_USER}"),
-    Context("curl", "--proxy-user", rf"--proxy-user[ \t=]{{1,4}}{_USER}"),
-    Context("http", "http", rf"\bhttps?[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-a|--auth)[ \t=]{{1,4}}{_USER}"),
+    Context("curl", rf"curl\b[^|;]{{0,300}}?[ \t](?:-u[ \t]{{0,4}}|--user[ \t=]{{1,4}}){_USER}", "curl"),
+    Context("--proxy-user", rf"--proxy-user[ \t=]{{1,4}}{_USER}", "curl"),
+    Context("http", rf"\bhttps?[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-a|--auth)[ \t=]{{1,4}}{_USER}", "http"),
     *(
-        Context(
-            "smb",
-            literal,
-            rf"{option}[ \t=]{{0,4}}[\"']?[A-Za-z0-9_.\\/-]{{1,60}}%([^\s\"']{{3,200}})",
-        )
+        Context(literal, rf"{option}[ \t=]{{0,4}}[\"']?[A-Za-z0-9_.\\/-]{{1,60}}%([^\s\"']{{3,200}})", "smb")
         for literal, option in (("-u", "-U"), ("--user", "--user(?:name)?"))
     ),
     *(
         Context(
-            "password",
             program,
             rf"{re.escape(program)}[a-z0-9_.-]{{0,20}}(?:{_LINE}|[ \t]){options}{_OPTION}",
-            judgement,
+            judgement=judgement,
         )
         for programs, options, judgement in _PROGRAMS
         for program in programs.split("|")
     ),
     Context(
-        "password",
-        "net use",
-        r"(?i)net use[^\n]{0,100}?\\[^\s]{1,100}[ \t]{1,4}([^\s\"'/]{3,200})[ \t]{1,4}/u(?:ser)?:",
+        "net use", r"(?i)net use[^\n]{0,100}?\\[^\s]{1,100}[ \t]{1,4}([^\s\"'/]{3,200})[ \t]{1,4}/u(?:ser)?:"
     ),
     Context(
-        "password",
         "net user",
         r"(?i)net user[ \t]{1,4}[^\s/]{1,40}[ \t]{1,4}([^\s\"'/*][^\s\"']{2,100})",
-        "password",
+        judgement="password",
     ),
     Context(
-        "password",
         "<<<",
         r"(?:sudo|kinit|cryptsetup|passwd|login|gpg|openssl|chpasswd|sshpass|secret|restic|borg)"
         rf"[^\n|;]{{0,160}}?<<<[ \t]{{0,4}}{_OPTION}",
     ),
     Context(
-        "password",
         "echo ",
         r"echo[ \t]{1,4}(?:-[neE]{1,3}[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?"
         r"[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:cryptsetup|passwd|kinit|smbpasswd|vncpasswd"
         r"|ldappasswd|saslpasswd2|gpg|su|gh auth|wrangler|bw|security)\b",
     ),
     Context(
-        "password",
         "password '",
         r"(?i)(?:role|user|login|encrypted|with|options)[ \t(][^\n;]{0,80}?"
         r"password[ \t]{1,4}'([^'\s]{3,200})'",
     ),
     Context(
-        "password",
-        "send ",
-        r"send[ \t]{1,4}(?:--[ \t]{1,4})?\"([^\s\"\\$]{3,100})(?:\\r|\\n|\s)",
-        "password",
+        "send ", r"send[ \t]{1,4}(?:--[ \t]{1,4})?\"([^\s\"\\$]{3,100})(?:\\r|\\n|\s)", judgement="password"
     ),
-    Context("secret", "--from-literal", rf"--from-literal[= \t][\"']?[^\s=\"']{{1,80}}={_OPTION}"),
+    Context("--from-literal", rf"--from-literal[= \t][\"']?[^\s=\"']{{1,80}}={_OPTION}", "secret"),
     Context(
-        "secret",
         "secret",
         rf"secrets? set[ \t]{{1,4}}[^\n|;]{{0,120}}?(?:[A-Z][A-Z0-9_]{{1,60}}=|--body[ =]|-b[ ]){_OPTION}",
+        "secret",
     ),
     Context(
-        "secret",
         "vault ",
         rf"vault (?:kv put|write)[ \t]{{1,4}}[^\s]{{1,100}}[ \t]{{1,4}}[^\s=]{{1,60}}={_OPTION}",
+        "secret",
     ),
-    Context("bearer token", "--oauth2-bearer", rf"--oauth2-bearer[ \t=]{{1,4}}{_OPTION}"),
-    Context("password", "--cert", r"--cert[ \t=]{1,4}[\"']?[^\s:\"']{1,200}:([^\s\"']{3,100})", "password"),
+    Context("--oauth2-bearer", rf"--oauth2-bearer[ \t=]{{1,4}}{_OPTION}", "bearer token"),
+    Context("--cert", r"--cert[ \t=]{1,4}[\"']?[^\s:\"']{1,200}:([^\s\"']{3,100})", judgement="password"),
     Context(
-        "password",
         "--encrypt",
         r"--encrypt[ \t]{1,4}[\"']?([^\s\"'-]{3,60})[\"']?[ \t]{1,4}"
         r"[^\s]{1,60}[ \t]{1,4}(?:40|128|256)\b",
     ),
     Context(
-        "minio",
         "mc ",
         r"mc (?:alias set|config host add)(?:[ \t]{1,4}[^\s]{1,200}){3}[ \t]{1,4}[\"']?([^\s\"']{3,200})",
+        "minio",
     ),
     Context(
-        "cookie",
         "curl",
         r"curl\b[^|;]{0,300}?[ \t](?:-b|--cookie)[ \t=]{0,4}[\"']?"
         r"([A-Za-z0-9_.-]{1,64}=[^\s\"'][^\n\"'\\ ]{8,900})",
         "cookie",
+        "cookie",
     ),
     Context(
-        "password",
         "impacket",
         r"impacket-?[a-z]{0,20}[ \t][^\n|;]{0,100}?"
         r"[A-Za-z0-9_.-]{1,60}/[A-Za-z0-9_.-]{1,60}:([^\s\"']{3,100})@",
     ),
     Context(
-        "password",
         ".py ",
         r"(?:psexec|secretsdump|wmiexec|smbexec|atexec|dcomexec)\.py [^\n|;]{0,100}?:([^\s\"']{3,100})@",
     ),
-    Context("password", "mysql", rf"mysql(?:dump|admin|import)?{_LINE}-p{_OPTION}"),
-    Context("password", "mariadb", rf"mariadb(?:-dump|-admin)?{_LINE}-p{_OPTION}"),
-    Context("password", "sshpass", rf"sshpass[ \t]{{1,4}}-p[ \t]{{0,4}}{_OPTION}"),
-    Context("password", "redis-cli", rf"redis-cli{_LINE}-a[ \t]{{1,4}}{_OPTION}"),
-    Context("password", "mongo", rf"mongo(?:sh|dump|restore|export|import)?{_LINE}-p[ \t]{{1,4}}{_OPTION}"),
-    Context("password", " login", rf" (?:login|logon){_LINE}(?:-p|-w)[ \t]{{1,4}}{_OPTION}"),
-    Context("password", "sqlcmd", rf"sqlcmd{_LINE}-P[ \t]{{0,4}}{_OPTION}"),
+    Context("mysql", rf"mysql(?:dump|admin|import)?{_LINE}-p{_OPTION}"),
+    Context("mariadb", rf"mariadb(?:-dump|-admin)?{_LINE}-p{_OPTION}"),
+    Context("sshpass", rf"sshpass[ \t]{{1,4}}-p[ \t]{{0,4}}{_OPTION}"),
+    Context("redis-cli", rf"redis-cli{_LINE}-a[ \t]{{1,4}}{_OPTION}"),
+    Context("mongo", rf"mongo(?:sh|dump|restore|export|import)?{_LINE}-p[ \t]{{1,4}}{_OPTION}"),
+    Context(" login", rf" (?:login|logon){_LINE}(?:-p|-w)[ \t]{{1,4}}{_OPTION}"),
+    Context("sqlcmd", rf"sqlcmd{_LINE}-P[ \t]{{0,4}}{_OPTION}"),
+    Context("ldap", rf"ldap(?:search|add|modify|whoami|delete|passwd){_LINE}-w[ \t]{{1,4}}{_OPTION}"),
     Context(
-        "password", "ldap", rf"ldap(?:search|add|modify|whoami|delete|passwd){_LINE}-w[ \t]{{1,4}}{_OPTION}"
-    ),
-    Context(
-        "password",
         "htpasswd",
         rf"htpasswd[ \t]{{1,4}}-[a-zA-Z]{{0,4}}b[a-zA-Z]{{0,4}}(?:[ \t]{{1,4}}[^\s]{{1,100}}){{1,3}}?"
         rf"[ \t]{{1,4}}{_OPTION}[ \t]{{0,4}}(?:\n|$)",
     ),
-    Context("password", "pass:", rf"\bpass:{_OPTION}"),
+    Context("pass:", rf"\bpass:{_OPTION}"),
     Context(
-        "password",
         "identified",
         r"(?i)identified[ \t]{1,4}(?:by|with[ \t]{1,4}[^\s]{1,60}[ \t]{1,4}(?:by|as))[ \t]{1,4}"
         r"(?:(?:password|values)[ \t]{1,4})?['\"]([^'\"\s]{3,200})",
     ),
     Context(
-        "password",
         "identified",
         r"(?i)(?:user|to)[ \t][^\n;]{1,120}?identified[ \t]{1,4}by[ \t]{1,4}([^\s\"';,()]{3,128})",
-        "password",
+        judgement="password",
     ),
     Context(
-        "password",
         "password for",
         r"(?i)password for [^\n;=]{1,100}=[ \t]{0,4}(?:password\()?[\"']([^\"'\s]{3,200})[\"']",
     ),
-    Context("password", "masterauth", r"(?i)masterauth[ \t]{1,4}[\"']?([^\s\"']{3,200})", "password"),
-    Context("password", "keymaterial", r"(?i)keymaterial>\s{0,40}([^<>\s\\]{5,100})\s{0,40}<"),
-    Context("password", "gen_salt", r"crypt\([ ]?'([^'\n]{3,200})',[ ]{0,2}gen_salt"),
+    Context("masterauth", r"(?i)masterauth[ \t]{1,4}[\"']?([^\s\"']{3,200})", judgement="password"),
+    Context("keymaterial", r"(?i)keymaterial>\s{0,40}([^<>\s\\]{5,100})\s{0,40}<"),
+    Context("gen_salt", r"crypt\([ ]?'([^'\n]{3,200})',[ ]{0,2}gen_salt"),
+    Context("pragma", r"(?i)pragma[ \t]{1,4}(?:re|hex)?key[ \t]{0,4}=[ \t]{0,4}[\"']([^\"'\n]{3,200})[\"']"),
+    Context("attach", r"(?i)attach[ \t][^\n;]{1,200}?[ \t]key[ \t]{1,4}'([^'\n]{3,200})'"),
     Context(
-        "password",
-        "pragma",
-        r"(?i)pragma[ \t]{1,4}(?:re|hex)?key[ \t]{0,4}=[ \t]{0,4}[\"']([^\"'\n]{3,200})[\"']",
-    ),
-    Context("password", "attach", r"(?i)attach[ \t][^\n;]{1,200}?[ \t]key[ \t]{1,4}'([^'\n]{3,200})'"),
-    Context(
-        "password",
         "sudo",
         r"echo[ \t]{1,4}(?:-n[ \t]{1,4}|-e[ \t]{1,4})?[\"']?([^\s\"'|]{3,200})[\"']?"
         r"[ \t]{0,4}\|[ \t]{0,4}sudo",
     ),
     Context(
-        "password",
         "chpasswd",
         r"[\"' ][A-Za-z0-9_-]{1,40}:([^\s\"'|:]{3,200})[\"']?[ \t]{0,4}\|"
         r"[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd",
     ),
     Context(
-        "password",
         "--password-stdin",
         r"echo[ \t]{1,4}(?:-n[ \t]{1,4})?[\"']?([^\s\"'|$]{3,300})[\"']?"
         r"[ \t]{0,4}\|[^\n|]{0,200}--password-stdin",
     ),
-    Context("password", "7z", rf"7z[a-z]?[ \t](?:[^\n|;]{{0,100}}?[ \t])?-p{_OPTION}", inside=True),
-    Context(
-        "password", "net use", r"(?i)net use[^\n]{0,160}?[ \t]/user:[^\s]{1,80}[ \t]{1,4}([^\s\"'/]{3,200})"
-    ),
-    Context("password", "sqlplus", r"sqlplus[^\n]{0,40}?[ \t][A-Za-z0-9_]{1,60}/([^\s@\"']{3,200})@"),
-    Context("password", ":5432:", f":5432:{_PGPASS}"),
-    Context("password", ":6432:", f":6432:{_PGPASS}"),
-    Context("password", ":*:", rf":\*:{_PGPASS}"),
+    Context("7z", rf"7z[a-z]?[ \t](?:[^\n|;]{{0,100}}?[ \t])?-p{_OPTION}", inside=True),
+    Context("net use", r"(?i)net use[^\n]{0,160}?[ \t]/user:[^\s]{1,80}[ \t]{1,4}([^\s\"'/]{3,200})"),
+    Context("sqlplus", r"sqlplus[^\n]{0,40}?[ \t][A-Za-z0-9_]{1,60}/([^\s@\"']{3,200})@"),
+    Context(":5432:", f":5432:{_PGPASS}"),
+    Context(":6432:", f":6432:{_PGPASS}"),
+    Context(":*:", rf":\*:{_PGPASS}"),
 )
 _SHAPES = (
-    Context("telegram", ":aa", "[0-9]{6,12}:AA[A-Za-z0-9_-]{32,40}", inside=True),
-    Context("mailchimp", "-us", r"[0-9a-f]{32}-us[0-9]{1,2}\b", inside=True),
-    Context("new relic", "nral", "[0-9a-f]{36,40}(?:FFFF)?NRAL", inside=True),
-    Context("new relic", "nral", "[0-9a-fx]{30,40}FFFFNRAL", inside=True),
-    Context("azure", "q~", "[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", inside=True),
-    Context("azure", "jqqj99", "[A-Za-z0-9]{30,60}JQQJ99[A-Za-z0-9]{20,60}", inside=True),
-    Context("azure", "+ast", "[A-Za-z0-9+/]{36,90}[+]ASt[A-Za-z0-9+/]{4,44}={0,2}", inside=True),
-    Context("terraform", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,80}"),
-    Context("maxmind", "_mmk", "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
-    Context("bundler", "bundle_", r"BUNDLE_[A-Z0-9_]{2,80}=[\"']?([0-9A-Za-z]{6,60}:[0-9A-Za-z]{6,60})"),
-    Context("snowflake", "ver:1-hint:", "ver:1-hint:[0-9]{1,20}-ETMs[A-Za-z0-9+/=]{20,600}"),
-    Context("seed phrase", "mnemonic", f"(?i)mnemonic{_PHRASE}", "any"),
-    Context("seed phrase", "phrase", f"(?i)phrase{_PHRASE}", "any"),
+    Context(":aa", "[0-9]{6,12}:AA[A-Za-z0-9_-]{32,40}", "telegram", inside=True),
+    Context("-us", r"[0-9a-f]{32}-us[0-9]{1,2}\b", "mailchimp", inside=True),
+    Context("nral", "[0-9a-f]{36,40}(?:FFFF)?NRAL", "new relic", inside=True),
+    Context("nral", "[0-9a-fx]{30,40}FFFFNRAL", "new relic", inside=True),
+    Context("q~", "[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}", "azure", inside=True),
+    Context("jqqj99", "[A-Za-z0-9]{30,60}JQQJ99[A-Za-z0-9]{20,60}", "azure", inside=True),
+    Context("+ast", "[A-Za-z0-9+/]{36,90}[+]ASt[A-Za-z0-9+/]{4,44}={0,2}", "azure", inside=True),
+    Context(".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,80}", "terraform"),
+    Context("_mmk", "[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", "maxmind"),
+    Context("bundle_", r"BUNDLE_[A-Z0-9_]{2,80}=[\"']?([0-9A-Za-z]{6,60}:[0-9A-Za-z]{6,60})", "bundler"),
+    Context("ver:1-hint:", "ver:1-hint:[0-9]{1,20}-ETMs[A-Za-z0-9+/=]{20,600}", "snowflake"),
+    Context("mnemonic", f"(?i)mnemonic{_PHRASE}", "seed phrase", "any"),
+    Context("phrase", f"(?i)phrase{_PHRASE}", "seed phrase", "any"),
     Context(
-        "aws",
         "akia",
         r"AKIA[A-Z2-7]{16}[^A-Za-z0-9+/\n](?:[^\n]{0,60}?[^A-Za-z0-9+/\n])?"
         r"([A-Za-z0-9+/]{40})(?:[^A-Za-z0-9+/=]|$)",
+        "aws",
         "random",
     ),
     *(
-        Context("password hash", literal, rf"\${literal[1]}[abxy]?\$[0-9]{{2}}\$[./A-Za-z0-9]{{53}}")
+        Context(literal, rf"\${literal[1]}[abxy]?\$[0-9]{{2}}\$[./A-Za-z0-9]{{53}}", "password hash")
         for literal in ("$2a$", "$2b$", "$2x$", "$2y$")
     ),
     *(
         Context(
-            "password hash",
             literal,
             literal.replace("$", r"\$") + r"[./A-Za-z0-9=,$]{1,60}\$[./A-Za-z0-9]{20,90}",
+            "password hash",
         )
         for literal in ("$apr1$", "$1$", "$5$", "$6$", "$y$", "$7$", "$gy$", "$md5$", "$sha1$")
     ),
-    Context("password hash", "$argon2", r"\$argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{20,300}"),
+    Context("$argon2", r"\$argon2(?:id|i|d)\$[A-Za-z0-9+/=,$]{20,300}", "password hash"),
     Context(
-        "password hash",
         "pbkdf2_sha",
         r"pbkdf2_sha[0-9]{1,3}\$[0-9]{3,8}\$[A-Za-z0-9+/=]{4,60}\$[A-Za-z0-9+/=]{20,90}",
+        "password hash",
     ),
-    Context("password hash", "{ssha", r"(?i)\{ssha[0-9]{0,3}\}[A-Za-z0-9+/=]{20,120}"),
+    Context("{ssha", r"(?i)\{ssha[0-9]{0,3}\}[A-Za-z0-9+/=]{20,120}", "password hash"),
 )
 _BEFORE_TOKENS = "live prod test pat sk sec secret key api token dev sandbox"
 _PREFIXED = tuple(
-    Context("token", f"_{word}_", f"_{word}_[A-Za-z0-9_-]{{20,200}}", "generated")
+    Context(f"_{word}_", f"_{word}_[A-Za-z0-9_-]{{20,200}}", "token", "generated")
     for word in _BEFORE_TOKENS.split()
 )
 """Tokens of vendors that are in no table, in the form that most have chosen: `vendor_live_…`."""
