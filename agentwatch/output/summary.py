@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from agentwatch.analysis.integrity import integrity
-from agentwatch.analysis.verdict_history import CommandVerdict
+from agentwatch.analysis.verdict_history import CommandVerdict, final_verdicts
 from agentwatch.feed.feed import Feed
 from agentwatch.session.actions import TARGET_COLUMNS, action, target
 from agentwatch.session.call import Call
@@ -30,11 +30,9 @@ def whole_summary(feed: Feed, more: Mapping[str, object] | None = None) -> Itera
 
 
 def _tests(feed: Feed) -> dict[str, object] | None:
-    """Return the member `tests`; a session without commands has none, and imports nothing for it."""
+    """Return the member `tests`; a session without commands has none."""
     if not feed.session.has_commands:
         return None
-    from agentwatch.analysis.verdict_history import final_verdicts
-
     found = final_verdicts(feed)
     if not found.commands:
         return None

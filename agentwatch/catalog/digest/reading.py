@@ -30,7 +30,7 @@ from agentwatch.recording.head_tail import (
     lines_from_end,
 )
 from agentwatch.recording.lines import split_lines
-from agentwatch.recording.saved import open_both
+from agentwatch.recording.saved import Exchange, open_both
 from agentwatch.recording.store import nameless_file, open_own
 from agentwatch.session.counts import UsageCounts, Uses
 from agentwatch.session.events import (
@@ -48,7 +48,7 @@ from agentwatch.session.events import (
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import Verdict
-    from agentwatch.recording.saved import Exchange, Files
+    from agentwatch.recording.saved import Files
 
 
 _MOST_COMMANDS = 6
@@ -570,8 +570,6 @@ class Tail:
         return True
 
     def _begin_both(self, files: Files, size: int, changed_ms: int) -> None:
-        from agentwatch.recording.saved import Exchange
-
         self._exchange, most = Exchange(), _TAIL_BYTES[-1]
         fd = nameless_file()
         try:

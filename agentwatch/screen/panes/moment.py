@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agentwatch.analysis.search import Match, Query, Search, Side, text_of
 from agentwatch.base.clock import now_ms
 from agentwatch.feed.feed import Feed, RecordedTimes
-from agentwatch.feed.history import History, after, end_of, neighbour_call
+from agentwatch.feed.history import History, after, end_of
 from agentwatch.feed.playhead import Playhead, Replay
 from agentwatch.recording.lines import LineReader
 from agentwatch.session.actions import action, target
@@ -66,8 +66,6 @@ class Moment:
             is_replay = replay is not None
             self.opening = Opening(self.history, self.playhead, asked or NOTHING_ASKED, is_replay=is_replay)
         self.shown = feed if replay is None else self.history.at(0)
-        self.is_ready = True
-        """Whether the moment can be moved; not while `shown` is only a preview of the recording."""
         self.is_sought = False
         """Whether the user has moved the moment since the last tick."""
         self.chosen: int | None = None
@@ -81,8 +79,7 @@ class Moment:
 
     @property
     def is_due(self) -> bool:
-        is_shown = self.shown is self.feed if self.is_live else self.playhead.offset == self._offset
-        return not is_shown
+        return self.shown is not self.feed if self.is_live else self.playhead.offset != self._offset
 
     def tick(self) -> Change:
         """Move the playhead by the time that has passed, and return how the moment has changed."""
@@ -118,8 +115,7 @@ class Moment:
 
     def go_to_selected(self, number: int) -> None:
         """Go to the moment at which a call had ended, or had started if it has not ended; select it."""
-        call = self.feed.session.calls[number - 1]
-        self.go_to(end_of(call) if call.ended or call.started is None else after(call.started))
+        self.go_to(_seen_at(self.feed.session.calls[number - 1]))
         self.chosen = number
 
     def take_chosen(self) -> int | None:
@@ -148,10 +144,6 @@ class Moment:
         sign = "‖" if playhead.is_paused else "◀" if playhead.is_reversed else "▶"
         return behind_words(self.shown.session, self.feed.session, SafeText(f"{sign} as of {name}"), width)
 
-    def neighbour_call(self, step: int) -> Call | None:
-        """Return the call that ended next after (1) or last before (-1) the moment; None without one."""
-        return neighbour_call(self.feed.session, self.playhead.offset, step)
-
 
 def live_ms(feed: Feed) -> int | None:
     """Return the time at the live moment: in a complete recording, that of the last line."""
@@ -161,6 +153,11 @@ def live_ms(feed: Feed) -> int | None:
 def moment_name(at_ms: int | None, offset: int, size: int) -> SafeText:
     """Return the name of a moment: its time of day, or its share of the bytes read so far, `62 %`."""
     return SafeText(f"{100 * offset // max(size, 1)} %" if at_ms is None else time_of_day(at_ms))
+
+
+def _seen_at(call: Call) -> int:
+    """Return the moment at which a call had ended, or had started if it has not ended."""
+    return end_of(call) if call.ended or call.started is None else after(call.started)
 
 
 # Moves the moment on to what a search has found after it.
@@ -226,10 +223,7 @@ class Reach:
         is_there = call.number <= len(calls) and (newest.ended is None or calls[call.number - 1].ended)
         if not moment.is_live and not is_there:
             self._origin = None
-            goal = end_of(newest)
-            if newest.ended is None and newest.started is not None:
-                goal = after(newest.started)
-            self._go_on(goal)
+            self._go_on(_seen_at(newest))
 
     def back(self) -> None:
         origin, self._origin = self._origin, None

@@ -30,7 +30,7 @@ from agentwatch.base.config import Config
 from agentwatch.base.files import stylesheets
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.terminal.driver import KeyQueue
+from agentwatch.screen.terminal.driver import KeyQueue, TolerantDriver
 from agentwatch.screen.terminal.frames import is_stock, is_styled
 from agentwatch.screen.terminal.signals import ENDING, PendingSignals
 from agentwatch.screen.terminal.themes import ANSI_THEMES, in_256_colours, readable
@@ -172,11 +172,7 @@ class TerminalApp(App[Result], Generic[Result]):
 
     def get_driver_class(self) -> type[Driver]:
         chosen = super().get_driver_class()
-        if chosen is not LinuxDriver or is_stock():
-            return chosen
-        from agentwatch.screen.terminal.driver import TolerantDriver
-
-        return TolerantDriver
+        return chosen if chosen is not LinuxDriver or is_stock() else TolerantDriver
 
     def on_mount(self) -> None:
         """Handle the terminating signals; Textual handles none of them and would not restore the terminal.

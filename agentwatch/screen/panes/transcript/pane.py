@@ -38,10 +38,6 @@ class Thoughts:
     def _layout(self) -> BlockLayout:
         return self._viewport.layout
 
-    @property
-    def are_shown(self) -> bool:
-        return self._layout.shows_thinking
-
     def toggle_all(self) -> None:
         layout = self._layout
         before, shown = layout.line_count(), not layout.shows_thinking
@@ -147,7 +143,7 @@ class Transcript(LineView):
         self._session = session
         self.viewport = BlockViewport(self, session)
         self.thoughts = Thoughts(self, self.viewport)
-        self.reader = Reader(self, self.viewport, session)
+        self.reader = Reader(self, self.viewport)
         self.times = TimeGutter(self, self.viewport)
         self._clicked: int | None = None
         self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
@@ -156,7 +152,6 @@ class Transcript(LineView):
     def show(self, session: Session) -> None:
         self._session = session
         self.viewport.show(session)
-        self.reader.show(session)
         self._blocks, self._layout = self.viewport.blocks, self.viewport.layout
         chosen = self._renderer.chosen
         if chosen is not None and chosen >= len(session.transcript):

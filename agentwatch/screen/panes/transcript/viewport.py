@@ -34,7 +34,7 @@ class BlockViewport:
 
     def __init__(self, pane: LineView, session: Session) -> None:
         self._pane = pane
-        self._session = session
+        self.session = session
         self._newest = self.blocks = Blocks(session.transcript)
         """The blocks of the newest moment, and the blocks that are shown."""
         self._is_measuring = False
@@ -54,7 +54,7 @@ class BlockViewport:
         is_newest = session.transcript is self._newest.all.transcript
         before = self._same if self.blocks is not self._newest else len(self._newest.all)
         self.blocks = self._newest if is_newest else self._newest.prefix(session.transcript)
-        self.layout, self._session = self.blocks.layout, session
+        self.layout, self.session = self.blocks.layout, session
         self._same = len(self.blocks.all)
         first = min(self._same, before)
         self.renderer.show(self.blocks.all, self.layout, session, first)
@@ -74,7 +74,7 @@ class BlockViewport:
 
     @property
     def taken_percent(self) -> int:
-        return 100 * self.blocks.entry_count // max(len(self._session.transcript), 1)
+        return 100 * self.blocks.entry_count // max(len(self.session.transcript), 1)
 
     def sync(self) -> bool:
         """Cut new text into blocks; return whether the pane was redrawn."""
@@ -300,17 +300,9 @@ class ReadingPosition(NamedTuple):
 class Reader:
     """Knows the reading position in a transcript's blocks, and scrolls to positions."""
 
-    def __init__(self, pane: LineView, viewport: BlockViewport, session: Session) -> None:
+    def __init__(self, pane: LineView, viewport: BlockViewport) -> None:
         self._pane = pane
         self._viewport = viewport
-        self._session = session
-
-    def show(self, session: Session) -> None:
-        self._session = session
-
-    def entry_of(self, call: Call) -> int:
-        """Return the number of a call's entry; 0 if it is not yet cut into blocks."""
-        return self._viewport.blocks.entry_of_call(call.number) or 0
 
     def top_entry(self) -> tuple[int, int]:
         """Return the entry at the top of the viewport, and the offset of its visible block in its text."""
@@ -347,8 +339,8 @@ class Reader:
             return None
         position, blocks = preview.position(), self._viewport.blocks
         block = preview._viewport.blocks.all[position.block]
-        near = call_near(preview._session.transcript, block.number)
-        call = None if near is None else same_call(self._session.calls, near[0])
+        near = call_near(preview._viewport.session.transcript, block.number)
+        call = None if near is None else same_call(self._viewport.session.calls, near[0])
         at = None if call is None else blocks.entry_of_call(call.number)
         number = block.number if near is None or at is None else at + block.number - near[1]
         if not 0 <= number < blocks.entry_count:

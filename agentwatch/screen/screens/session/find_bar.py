@@ -190,7 +190,7 @@ class FindBar(InputBar):
         transcript, chosen = self._panes.transcript, self._panes.calls.chosen
         is_at_call = pane in ("calls", "detail") and chosen is not None
         self._begin = (
-            (transcript.reader.entry_of(chosen), 0)
+            (transcript.viewport.blocks.entry_of_call(chosen.number) or 0, 0)
             if is_at_call and chosen
             else transcript.reader.top_entry()
         )

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING
 
 from agentwatch.recording.acts import act_words
-from agentwatch.recording.alarms import Alarm, alarms_of
+from agentwatch.recording.alarms import Alarm, alarms_of, rule_words
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.screen.panes.moment import Moment
 from agentwatch.session.call import Call
@@ -36,8 +36,6 @@ def _nearest(timeline: RecordedTimes, at_ms: int) -> int:
 
 
 def _alarm_mark(alarm: Alarm) -> tuple[int, SafeText]:
-    from agentwatch.recording.alarms import rule_words
-
     return alarm.offset, rule_words(alarm.rule)
 
 

@@ -25,7 +25,8 @@ from agentwatch.analysis.status import NO_WAITS, open_question, status, user_wai
 from agentwatch.analysis.unread_counts import START, mark
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config
-from agentwatch.feed.feed import Feed, preview_feed
+from agentwatch.feed.feed import Feed, output_tail, preview_feed
+from agentwatch.feed.history import neighbour_call
 from agentwatch.feed.playhead import Replay
 from agentwatch.recording.acts import SessionActs
 from agentwatch.recording.saved import has_both_directions
@@ -153,7 +154,7 @@ class WatchScreen(Screen[None]):
         self.notices = Notices(loading or feed, config, write, source.written.watch)
         self._moment = Moment(loading or feed, source.reader, replay, asked)
         if loading is not None:
-            self._moment.is_ready, self._moment.shown = False, feed
+            self._moment.shown = feed
         self._marked = MarkedMoments(self._moment, source)
         self._shows_bar = self._moment.opening is not None and self._moment.opening.is_replay
         """Whether the time bar is shown at the live moment too."""
@@ -360,7 +361,7 @@ class WatchScreen(Screen[None]):
             words = cut(SafeText("showing the end while the rest loads"), room)
             self._status.show_status(words, view, self._integrity)
             return wait
-        self._moment.is_ready, self._moment.shown = True, swap.feed
+        self._moment.shown = swap.feed
         self._take(swap.feed, workspace)
         self.call_next(swap.exchange, self, workspace, lambda: self.frame_scheduler.within(0))
         return None
@@ -468,7 +469,6 @@ class WatchScreen(Screen[None]):
     def _sought_file(self) -> Sought | None:
         """Return the file of the failing line or call that the user has selected, if any."""
         from agentwatch.analysis.verdicts import FileLine, failing_files
-        from agentwatch.feed.feed import output_tail
         from agentwatch.screen.screens.session.box_files import Sought
 
         call, panes = self.workspace.call_in_view(), self.workspace.panes
@@ -571,7 +571,7 @@ class WatchScreen(Screen[None]):
         self._moved()
 
     def action_call(self, step: int) -> None:
-        call = self._moment.neighbour_call(step)
+        call = neighbour_call(self._moment.feed.session, self._moment.playhead.offset, step)
         if call is not None:
             self._go_to_end(call)
         else:

@@ -84,7 +84,7 @@ class Workspace(Vertical):
         """Take over focus, maximized pane and thinking state from the preview that it replaces."""
         self.set_reactive(Workspace.pane, preview.pane)
         self.set_reactive(Workspace.is_maximized, preview.is_maximized)
-        self._shows_thinking = preview.panes.transcript.thoughts.are_shown
+        self._shows_thinking = preview.panes.transcript.viewport.layout.shows_thinking
         self._preview = preview
         self.panes.stderr.take_over(preview.panes.stderr)
         self._show_stderr(preview._wants_stderr)
