@@ -138,20 +138,11 @@ _MOST_BYTES = 4 << 10
 _LOG_SUFFIX = ".log"
 _STATES = {
     "permissionrequest": State.ASKS,
-    "userpromptsubmit": State.WORKING,
-    "beforesubmitprompt": State.WORKING,
-    "beforeagent": State.WORKING,
-    "pretooluse": State.WORKING,
-    "posttooluse": State.WORKING,
-    "beforetool": State.WORKING,
-    "aftertool": State.WORKING,
-    "beforeshellexecution": State.WORKING,
-    "aftershellexecution": State.WORKING,
-    "beforemcpexecution": State.WORKING,
-    "aftermcpexecution": State.WORKING,
-    "stop": State.YOUR_TURN,
-    "afteragent": State.YOUR_TURN,
-    "sessionend": State.YOUR_TURN,
+    **dict.fromkeys(("stop", "afteragent", "sessionend"), State.YOUR_TURN),
+    **dict.fromkeys(("userpromptsubmit", "beforesubmitprompt", "beforeagent"), State.WORKING),
+    **dict.fromkeys(("pretooluse", "posttooluse", "beforetool", "aftertool"), State.WORKING),
+    **dict.fromkeys(("beforeshellexecution", "aftershellexecution"), State.WORKING),
+    **dict.fromkeys(("beforemcpexecution", "aftermcpexecution"), State.WORKING),
 }
 """The state after an event, by the event's name in small letters: agents write it differently. At the end of
 a session its process runs for a moment longer, with the hook as a child. Other events change nothing."""

@@ -71,15 +71,11 @@ def _published(publication: Publication, most: int) -> SafeText:
 
 
 COLOURS = {
+    **dict.fromkeys(Outcome, "$text-warning"),
     Outcome.RUNNING: "$text-accent",
     Outcome.SUCCEEDED: "$text-success",
     Outcome.FAILED: "$text-error",
-    Outcome.REJECTED: "$text-warning",
-    Outcome.CANCELLED: "$text-warning",
-    Outcome.RETURNED: "$text-warning",
-    Outcome.UNFINISHED: "$text-warning",
 }
-
 _ASKS_COLOUR = "$text-warning"
 _LEAST_FOR_WAIT = 120
 """Columns in which the state says what is waited for; the line below says it in any width."""

@@ -121,19 +121,8 @@ class TimeBar(Widget):
     ALLOW_SELECT = False
     COMPONENT_CLASSES = {
         *(f"line--{kind}" for kind in Kind),
-        *(
-            f"line--{name}"
-            for name in (
-                "ahead",
-                "bookmarked",
-                "frame",
-                "label",
-                "playhead",
-                "pointed",
-                "red-ahead",
-                "green-ahead",
-            )
-        ),
+        *(f"line--{name}" for name in ("ahead", "bookmarked", "frame", "label", "playhead", "pointed")),
+        *("line--red-ahead", "line--green-ahead"),
     }
 
     @dataclass

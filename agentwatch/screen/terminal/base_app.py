@@ -38,39 +38,26 @@ from agentwatch.text.safe import SafeText, columns, cut_inside, safe_line
 
 # A last line filter, independent of `safe_text`, against control characters and live links.
 
-_ASCII = {
-    **dict.fromkeys("│┃║▏▎▍▌▐▋▊▉▕‖", "|"),
-    **dict.fromkeys("─━═▁▔⎯", "-"),
-    "╌": ".",
-    "◈": "#",
-    "⊗": "@",
-    "◀": "<",
-    **dict.fromkeys("╭╮╰╯┌┐└┘├┤┬┴┼╞╡╪", "+"),
-    **dict.fromkeys("▂▃▄", ":"),
-    **dict.fromkeys("▅▆▇█", "#"),
-    "✓": "v",
-    "✗": "x",
-    "⊘": "/",
-    "↵": "<",
-    "◌": "o",
-    "◐": "*",
-    "○": "o",
-    "·": ".",
-    "…": "~",
-    "›": ">",
-    "–": "-",
-    "▾": "v",
-    "▸": ">",
-    "▶": ">",
-    "●": "*",
-    "•": "*",
-    "×": "x",
-    "−": "-",
-    "≠": "!",
-    "↑": "^",
-    "↳": ">",
-    "↓": "v",
+_LOOKALIKES = {
+    "|": "│┃║▏▎▍▌▐▋▊▉▕‖",
+    "-": "─━═▁▔⎯–−",
+    ".": "╌·",
+    "#": "◈▅▆▇█",
+    "@": "⊗",
+    "<": "◀↵",
+    ">": "›▸▶↳",
+    "+": "╭╮╰╯┌┐└┘├┤┬┴┼╞╡╪",
+    ":": "▂▃▄",
+    "v": "✓▾↓",
+    "x": "✗×",
+    "/": "⊘",
+    "o": "◌○",
+    "*": "◐●•",
+    "~": "…",
+    "!": "≠",
+    "^": "↑",
 }
+_ASCII = {sign: ascii for ascii, signs in _LOOKALIKES.items() for sign in signs}
 
 
 class Guard(LineFilter):

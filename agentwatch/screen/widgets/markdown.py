@@ -35,27 +35,20 @@ _LEAST_WITH_SIGN = 8
 _MOST_CHARACTERS = 1 << 12
 _LONG_CHARACTERS = 1 << 10
 _STYLES = {
-    "markdown.h1": "heading",
-    "markdown.h2": "heading",
-    "markdown.h3": "heading",
-    "markdown.h4": "heading",
-    "markdown.h5": "heading",
-    "markdown.h6": "heading",
-    "markdown.code": "code",
-    "markdown.link": "link",
-    "markdown.link_url": "link",
-    "markdown.block_quote": "quote",
-    "markdown.item.bullet": "accent",
-    "markdown.item.number": "accent",
-    "markdown.hr": "rule",
-    "markdown.table.border": "rule",
-    "markdown.table.header": "heading",
+    "heading": "h1 h2 h3 h4 h5 h6 table.header",
+    "code": "code",
+    "link": "link link_url",
+    "quote": "block_quote",
+    "accent": "item.bullet item.number",
+    "rule": "hr table.border",
 }
+"""The parts of a document by our style."""
 
 
 class MarkdownRenderer:
     def __init__(self, line_style: Callable[[str], Style], code_theme: str) -> None:
-        styles = {name: line_style(style) for name, style in _STYLES.items()}
+        names = ((name, style) for style, names in _STYLES.items() for name in names.split())
+        styles = {f"markdown.{name}": line_style(style) for name, style in names}
         self._console = Console(
             file=io.StringIO(),
             force_terminal=True,

@@ -211,12 +211,7 @@ _BLOCKS = {
     "list_item_open": "li",
     "ordered_list_open": "ol",
     "paragraph_open": "p",
-    "table_open": "table",
-    "tbody_open": "tbody",
-    "td_open": "td",
-    "th_open": "th",
-    "thead_open": "thead",
-    "tr_open": "tr",
+    **{f"{tag}_open": tag for tag in ("table", "tbody", "td", "th", "thead", "tr")},
 }
 _INLINE = {"em_open": "em", "s_open": "del", "strong_open": "strong"}
 _MOST_LEVEL = 6

@@ -13,6 +13,7 @@ from textual.strip import Strip
 from agentwatch.screen.widgets.folding import CONTINUED, Run, Window, fits, folds, styled, widest, window
 from agentwatch.session.blocks import Block
 from agentwatch.text.safe import SafeText, columns
+from agentwatch.text.signs import SIGNS
 
 StyleOf = Callable[[str], Style]
 _LEAST_ROOM = 4
@@ -176,13 +177,7 @@ class Signed(Section):
     """Lines whose first sign selects their style: the items of to-do lists and the steps of subagents."""
 
     _STYLES = {
-        "✓": "succeeded",
-        "✗": "failed",
-        "⊘": "rejected",
-        "⊖": "cancelled",
-        "↵": "returned",
-        "◌": "unfinished",
-        "◐": "running",
+        **{sign: outcome for outcome, sign in SIGNS.items()},
         "!": "asks",
         "~": "reasoning",
         "›": "accent",
