@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.actions import SkipAction
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.suggester import Suggester
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agentwatch.screen.keys import bindings
@@ -42,9 +44,20 @@ class InputBox(ModalScreen[ScreenResultType]):
         Binding("pageup", "move(-8)", "Page up", show=False),
     ]
 
-    def __init__(self, field: LineInput, rows: RowView) -> None:
+    def __init__(self, id: str, title: str, field: LineInput, rows: RowView, *below: Widget) -> None:
         super().__init__()
-        self._input, self._rows = field, rows
+        self._label = Static(">", classes="label")
+        self._input, self._rows, self._below = field, rows, below
+        self._box = Vertical(id=id)
+        self._box.border_title = Content(title)
+
+    def compose(self) -> ComposeResult:
+        with self._box:
+            with Horizontal(classes="typed"):
+                yield self._label
+                yield self._input
+            yield self._rows
+            yield from self._below
 
     def on_mount(self) -> None:
         self.set_focus(self._input, scroll_visible=False)

@@ -9,9 +9,7 @@ from time import perf_counter
 from typing import ClassVar, NamedTuple
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -372,24 +370,14 @@ class GotoScreen(InputBox[Goal]):
         self._moment = moment
         self._filter = MarkFilter(marks, "")
         self._list = MarkList(self._filter)
-        super().__init__(_GotoInput(compact=True, select_on_focus=False), self._list)
-        self._label = Static(">", classes="label")
         self._note = Static(classes="note")
-        self._box = Vertical(id="goto")
-        self._box.border_title = Content("Go to")
+        field = _GotoInput(compact=True, select_on_focus=False)
+        super().__init__("goto", "Go to", field, self._list, self._note)
         self._named: int | None = None
         """The moment whose bookmark is being named; None otherwise."""
         self._typed = ""
         self._enters = False
         """Whether enter was pressed before the search had found anything."""
-
-    def compose(self) -> ComposeResult:
-        with self._box:
-            with Horizontal(classes="typed"):
-                yield self._label
-                yield self._input
-            yield self._list
-            yield self._note
 
     def on_mount(self) -> None:
         self._marks.bookmarks.refresh()

@@ -10,10 +10,10 @@ from typing import ClassVar, NamedTuple
 from textual import on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from agentwatch.recording.remembered import Choices
 from agentwatch.screen.keys import SESSION, Key, Topic, bound_keys, key_label, row_words
@@ -197,16 +197,7 @@ class Palette(InputBox[SystemCommand | None]):
         counts = _COUNTS.read()
         self._commands = sorted(commands, key=lambda each: -counts.get(each.title, 0))
         self._list = CommandList(self._commands)
-        super().__init__(LineInput(compact=True, select_on_focus=False), self._list)
-        self._box = Vertical(id="palette")
-        self._box.border_title = Content(title)
-
-    def compose(self) -> ComposeResult:
-        with self._box:
-            with Horizontal(classes="typed"):
-                yield Static(">", classes="label")
-                yield self._input
-            yield self._list
+        super().__init__("palette", title, LineInput(compact=True, select_on_focus=False), self._list)
 
     def on_mount(self) -> None:
         self._box.styles.height = min(max(len(self._commands), 1), _MOST_ROWS) + _OTHER_ROWS
