@@ -101,11 +101,7 @@ class PlayedFeed(Feed):
 
 
 def replayed(
-    reader: LineReader,
-    bookmarks_path: Path | None,
-    replay: Replay,
-    asked: Asked,
-    agent: Agent | None = None,
+    reader: LineReader, bookmarks_path: Path | None, replay: Replay, asked: Asked, agent: Agent | None = None
 ) -> Feed | Problem:
     """Return a feed whose recording grows as it is replayed, without times all at once; or a `Problem` if the
     recording does not have the part that is asked for. `agent` is None to detect the agent."""

@@ -43,11 +43,7 @@ class Moment:
     anything yet. Without `replay`, the live moment is shown."""
 
     def __init__(
-        self,
-        feed: Feed,
-        reader: LineReader,
-        replay: Replay | None = None,
-        asked: Asked | None = None,
+        self, feed: Feed, reader: LineReader, replay: Replay | None = None, asked: Asked | None = None
     ) -> None:
         self.feed = feed
         self.history = History(feed, reader)

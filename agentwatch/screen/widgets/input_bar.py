@@ -80,14 +80,7 @@ class InputBar(Horizontal):
     is first opened: this takes 3 ms, which the first frame saves. The input has the focus before the next key
     arrives. `suggester` returns the continuation of the text, which right arrow accepts."""
 
-    def __init__(
-        self,
-        label: str,
-        placeholder: str,
-        *,
-        id: str,
-        suggester: Suggester | None = None,
-    ) -> None:
+    def __init__(self, label: str, placeholder: str, *, id: str, suggester: Suggester | None = None) -> None:
         super().__init__(id=id, classes="bar")
         self.display = False
         self._label = label
@@ -136,12 +129,7 @@ class RuleBar(InputBar):
     BINDINGS: ClassVar[list[BindingType]] = bindings("rule bar")
 
     def __init__(
-        self,
-        label: str,
-        placeholder: str,
-        offers: Callable[[str], list[Offer]],
-        *,
-        id: str,
+        self, label: str, placeholder: str, offers: Callable[[str], list[Offer]], *, id: str
     ) -> None:
         super().__init__(label, placeholder, id=id, suggester=_FirstOffer(offers))
         self._offers = offers

@@ -387,10 +387,7 @@ def _cut_words(left_out: int) -> Node:
 
 
 def preformatted(
-    foreign: str,
-    name: str,
-    made: Callable[[str], list[Node]] | None = None,
-    most: int = MOST,
+    foreign: str, name: str, made: Callable[[str], list[Node]] | None = None, most: int = MOST
 ) -> list[Node]:
     """Return a preformatted text, cut in its middle if it is long; `made` makes the nodes of a part."""
     make = made or (lambda piece: [exact_text(piece)])

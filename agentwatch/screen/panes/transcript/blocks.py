@@ -348,14 +348,7 @@ class Blocks:
             self._add(entry, offset + start, offset + end, rows, is_code=is_code, is_joined=is_joined)
 
     def _add(
-        self,
-        entry: Entry,
-        start: int,
-        end: int,
-        rows: int,
-        *,
-        is_code: bool = False,
-        is_joined: bool = False,
+        self, entry: Entry, start: int, end: int, rows: int, *, is_code: bool = False, is_joined: bool = False
     ) -> None:
         index, above, number = len(self.all), self._above, entry.number
         self._above = entry
@@ -391,12 +384,7 @@ def _count_below(numbers: Numbers, limit: int) -> int:
 
 
 def _gap(
-    entry: Entry,
-    above: Entry | None,
-    *,
-    has_rule: bool = False,
-    is_head: bool = False,
-    is_next: bool = False,
+    entry: Entry, above: Entry | None, *, has_rule: bool = False, is_head: bool = False, is_next: bool = False
 ) -> int:
     """Return the number of blank lines above a block. `is_next` says that the block continues its entry."""
     if above is None:

@@ -146,11 +146,7 @@ class FileList(BoxList[TouchedFile], HeadedView):
         file = self.items[y]
         marks = self.marks(file)
         cells = _cells(
-            file_actions(file),
-            _lines(file),
-            _time(self._state, file.calls[-1]),
-            width,
-            is_marked=bool(marks),
+            file_actions(file), _lines(file), _time(self._state, file.calls[-1]), width, is_marked=bool(marks)
         )
         rest = width - columns(cells) - 1
         warning = cut(SafeText(f" ! {marks}"), max(rest - _LEAST_PATH, 0)) if marks else SafeText("")

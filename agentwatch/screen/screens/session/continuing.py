@@ -19,14 +19,7 @@ from textual.widgets import Input, Static
 
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.acting import Subject, checked, takes_queue
-from agentwatch.catalog.continuing import (
-    Continued,
-    Plan,
-    in_folder,
-    modes_of,
-    planned,
-    session_to_continue,
-)
+from agentwatch.catalog.continuing import Continued, Plan, in_folder, modes_of, planned, session_to_continue
 from agentwatch.screen.screens.session.acting import say
 from agentwatch.screen.screens.session.export import run_agentwatch
 from agentwatch.screen.terminal.base_app import TerminalApp

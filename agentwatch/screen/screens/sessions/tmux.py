@@ -84,11 +84,7 @@ def _tmux(*arguments: str) -> str | None:
         return None
     try:
         done = subprocess.run(
-            [program, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=True,
+            [program, *arguments], stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return None
