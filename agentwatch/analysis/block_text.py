@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from agentwatch.session.blocks import (
     BinaryBlock,
@@ -193,6 +194,20 @@ def field_text(block: Block, name: str) -> str | None:
         return block.text if block.name == name else None
     value = block.fields.get(name) if isinstance(block, FieldsBlock) else None
     return value if isinstance(value, str) and value else None
+
+
+def error_reasons(call: Call, result: Sequence[Block], shown: AbstractSet[str]) -> Iterator[str]:
+    """Yield the reasons of a failure, unless they are the exit code or the output, or a part of what is
+    shown. `shown` gets each of them when it is shown."""
+    output = "\n".join(block.text for block in result if isinstance(block, OutputBlock))
+    reasons = [block.text for block in result if isinstance(block, ErrorBlock)]
+    for reason in [*reasons, call.error or ""]:
+        known = reason.strip()
+        known = known.removesuffix("…") or known  # the session cuts the error of a call
+        if not reason or reason == f"exit {call.exit_code}" or reason in shown or known in output:
+            continue
+        if not any(known in each for each in reasons if each in shown):
+            yield reason
 
 
 def as_printed(block: Block) -> Block:

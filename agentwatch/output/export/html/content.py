@@ -13,7 +13,15 @@ from functools import cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from agentwatch.analysis.block_text import as_json, as_printed, block_text, field_text, heading, printed
+from agentwatch.analysis.block_text import (
+    as_json,
+    as_printed,
+    block_text,
+    error_reasons,
+    field_text,
+    heading,
+    printed,
+)
 from agentwatch.analysis.diff_lines import DiffLine, compared, parsed
 from agentwatch.analysis.silence import call_clock, limit_ms
 from agentwatch.feed.feed import Feed
@@ -605,15 +613,7 @@ class CallBody:
             yield from preformatted(f"$ {command}", "command")
 
     def _error(self) -> Iterator[Node]:
-        """Yield the reason of a failure, unless it is the exit code or the output."""
-        call = self._call
-        output = "\n".join(block.text for block in self._result if isinstance(block, OutputBlock))
-        reasons = [block.text for block in self._result if isinstance(block, ErrorBlock)]
-        for reason in [*reasons, call.error or ""]:
-            known = reason.strip().removesuffix("…")
-            is_exit = reason == f"exit {call.exit_code}"
-            if not known or is_exit or known in output or any(known in shown for shown in self._shown):
-                continue
+        for reason in error_reasons(self._call, self._result, self._shown):
             self._shown.add(reason)
             yield from preformatted(reason, "error")
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from agentwatch.analysis.block_text import as_printed, block_text, bounded, field_text
+from agentwatch.analysis.block_text import (
+    as_printed,
+    block_text,
+    block_title,
+    bounded,
+    error_reasons,
+    field_text,
+)
 from agentwatch.analysis.silence import call_clock, limit_ms
 from agentwatch.analysis.status import Wait
 from agentwatch.feed.feed import Feed
@@ -15,6 +22,7 @@ from agentwatch.screen.panes.detail.section_list import Field, MoreFields
 from agentwatch.screen.panes.detail.sections import Heading, Section, Signed
 from agentwatch.session.actions import change_size, shown_tool, target
 from agentwatch.session.blocks import (
+    BinaryBlock,
     Block,
     ChangeBlock,
     ContentBlock,
@@ -22,12 +30,10 @@ from agentwatch.session.blocks import (
     FieldsBlock,
     FilesBlock,
     MarkdownBlock,
-    MatchesBlock,
     OutputBlock,
     PlanBlock,
-    ReferencesBlock,
-    StepsBlock,
     TextBlock,
+    TooLargeBlock,
 )
 from agentwatch.session.call import Call, Place
 from agentwatch.session.events import Outcome, ToolKind
@@ -146,17 +152,12 @@ def verdict_words(found: Verdict) -> SafeText:
 _TITLE_COLUMNS = 40
 """A longer target may be cut in the title of the pane, so its field stays in the list of fields."""
 _NAMES: dict[type[Block], str] = {
-    ErrorBlock: "error",
     OutputBlock: "output",
-    ContentBlock: "content",
     ChangeBlock: "diff",
-    FilesBlock: "files",
-    MatchesBlock: "matches",
-    PlanBlock: "to-do list",
-    StepsBlock: "steps",
     MarkdownBlock: "page",
-    ReferencesBlock: "results",
+    **dict.fromkeys((BinaryBlock, TooLargeBlock), "detail"),
 }
+"""What `y` has copied, if that is not the title of the block."""
 _INNER = ("args", "arguments", "input")
 """Fields that contain the arguments of a tool beside the names of the tool and its server."""
 _Rest = tuple[Block, Block]
@@ -284,20 +285,7 @@ class DecodedCall:
                 return
 
     def _error(self) -> Iterator[Section]:
-        """Yield the reason of a failure, unless it is the exit code or the output."""
-        call = self._call
-        output = "\n".join(block.text for block in self._result if isinstance(block, OutputBlock))
-        reasons = [block.text for block in self._result if isinstance(block, ErrorBlock)]
-        for text in [*reasons, call.error or ""]:
-            is_exit = text == f"exit {call.exit_code}"
-            known = text.strip()
-            known = (
-                known.removesuffix("…") or known
-            )  # the session cuts the error of the call to 4,096 characters
-            if not text or is_exit or text in self._shown or known in output:
-                continue
-            if any(known in shown for shown in self._shown if shown in reasons):
-                continue  # the error of the call is a part of the reason
+        for text in error_reasons(self._call, self._result, self._shown):
             self._shown.add(text)
             section = Section(bounded(text, MOST_LINES)[0], "failed")
             section.block = ErrorBlock(text)
@@ -378,6 +366,4 @@ def _has_structure(block: Block) -> bool:
 
 
 def _name(block: Block | None) -> str:
-    if isinstance(block, TextBlock | FieldsBlock):
-        return block.name
-    return _NAMES.get(type(block), "detail") if block is not None else "detail"
+    return "detail" if block is None else _NAMES.get(type(block)) or block_title(block)
