@@ -13,10 +13,9 @@ import re
 import signal
 import threading
 import time
-from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from heapq import heappop, heappush
 from itertools import chain, count
@@ -60,7 +59,6 @@ class Piece(NamedTuple):
 
 _LEFT = Piece(0, b"", "larger than is searched")
 _LONG_LINE = "with a line longer than is searched"
-_NOTHING = Piece(0, b"")
 
 
 def pieces(path: Path) -> Generator[Piece]:
@@ -68,26 +66,31 @@ def pieces(path: Path) -> Generator[Piece]:
     try:
         fd = open_lines(path)
     except NotADirectoryError:  # a session in a database: opencode.db/ses_…
-        yield from _stored(path, path.parent)
-        return
+        os.close(open_own(path.parent))
     except OSError:
         from agentwatch.catalog.places import own_folder
 
-        if own_folder(os.fspath(path), os.geteuid()) is None:
+        if own_folder(os.fspath(path), os.geteuid()) is None:  # a session may be a folder
             raise
-        yield from _stored(path)  # a session whose files are in a folder of its own
-        return
-    try:
-        if not os.fspath(path).endswith(".json"):
-            found = _in_file(fd)
-            first = next(found, _NOTHING)
-            if not (first.lines or os.pread(fd, len(_ZSTANDARD), 0)).startswith(_ZSTANDARD):
-                yield first
-                yield from found
+    else:
+        try:
+            if path.suffix != ".json" and os.pread(fd, len(_ZSTANDARD), 0) != _ZSTANDARD:
+                yield from _in_file(fd)
                 return
-    finally:
-        os.close(fd)
-    yield from _stored(path, path)
+            if os.fstat(fd).st_size > _MOST_STORED_BYTES:
+                yield _LEFT
+                return
+        finally:
+            os.close(fd)
+    store, offset = store_for(path), 0
+    if store is None:
+        raise OSError(errno.EINVAL, "it holds no session", str(path))
+    with closing(store):
+        while offset <= _MOST_STORED_BYTES and (data := b"".join(store.new_lines())):
+            yield Piece(offset, data)
+            offset += len(data)
+    if offset > _MOST_STORED_BYTES:
+        yield _LEFT
 
 
 def _in_file(fd: int) -> Generator[Piece]:
@@ -113,26 +116,6 @@ def _in_file(fd: int) -> Generator[Piece]:
         rest = b"" if is_passed_over else read[end:]
     if rest:
         yield Piece(at - len(rest), rest)
-
-
-def _stored(path: Path, file: Path | None = None) -> Generator[Piece]:
-    if path == file and os.stat(file, follow_symlinks=False).st_size > _MOST_STORED_BYTES:
-        yield _LEFT
-        return
-    if file is not None:
-        os.close(open_own(file))
-    store = store_for(path)
-    if store is None:
-        raise OSError(errno.EINVAL, "it holds no session", str(path))
-    offset = 0
-    with closing(store):
-        while lines := store.new_lines():
-            data = b"".join(lines)
-            yield Piece(offset, data)
-            offset += len(data)
-            if offset > _MOST_STORED_BYTES:
-                yield _LEFT
-                return
 
 
 _LEAST_RUN = 3
@@ -220,32 +203,21 @@ _FOR_WEB_PAGES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&'"}
 """Characters that some writers of JSON escape."""
 
 
-_UNKNOWN = "of an unknown agent"
-_MOST_MS = 1 << 62
-"""The clock of an agent may give any number."""
-
-
 class _Times:
     """The observer of a feed that notes when the lines arrived with which the entries began."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
-        self._times = array("q")
+        self._transcript = session.transcript
+        self.seen_ms: list[int | None] = []
 
     def applied(self, place: Place, _pieces: Pieces | None) -> None:
-        new = len(self._session.transcript) - len(self._times)
-        if new > 0:
-            seen_ms = -1 if place.seen_ms is None else max(min(place.seen_ms, _MOST_MS), -1)
-            self._times.extend([seen_ms] * new)
+        self.seen_ms += [place.seen_ms] * (len(self._transcript) - len(self.seen_ms))
 
     def paused(self, _offset: int, _session: Session, _decoder: object) -> None:
         """Do nothing."""
 
-    def at(self, number: int) -> int | None:
-        found = self._times[number] if number < len(self._times) else -1
-        return found if 0 <= found < _MOST_MS else None
 
-
+_UNKNOWN = "of an unknown agent"
 _STEP_SECONDS = 0.01
 _MOST_COMPARED = 64
 """The parts of a session that are compared in one step."""
@@ -256,10 +228,9 @@ class Search:
 
     def __init__(self, query: Query) -> None:
         self._query = query
-        self._forms = forms_in(query.condition)
+        self.forms = forms_in(query.condition)
         self._repositories = Repositories()
         self._seen: set[tuple[object, ...]] = set()
-        self._left: set[tuple[Path, str]] = set()
         self.not_searched: Counter[str] = Counter()
         """The number of sessions by the reason."""
 
@@ -270,7 +241,7 @@ class Search:
         elif not self._excludes(one):
             try:
                 with reading(one.path):
-                    if not self._forms or (yield from self._may_contain(one.path)):
+                    if not self.forms or (yield from self._may_contain(one.path)):
                         yield from self._decoded(one, most)
             except Fault as fault:
                 self.not_searched[str(fault).removeprefix(f"cannot open {one.path}: ")] += 1
@@ -282,38 +253,27 @@ class Search:
     def _excludes(self, one: Searched) -> bool:
         return self._query.excludes("" if one.key[0] == OWN else one.key[0], one.changed_ms)
 
-    @property
-    def has_forms(self) -> bool:
-        return bool(self._forms)
-
     def lacks(self, one: Searched) -> bool:
         """Whether nothing is in a session, and there is nothing to report about it."""
         if one.reason or self._excludes(one):
             return not one.reason
-        self._left.clear()
-        try:
-            steps = self._may_contain(one.path)
-            while True:
-                next(steps)
-        except StopIteration as stop:
-            return not stop.value and not self._left
-        except (OSError, Fault):  # `hits` reports it
-            return False
-
-    def _may_contain(self, path: Path) -> Generator[list[Hit], None, bool]:
-        with closing(pieces(path)) as found:
-            for piece in found:
-                if piece.left:
-                    self._note_left(path, piece)
-                elif next(_lines_with(self._forms, piece.lines), None) is not None:
-                    return True
-                yield []
+        with suppress(OSError, Fault), closing(pieces(one.path)) as found:  # `hits` reports the error
+            return not any(piece.left or self._has_form(piece) for piece in found)
         return False
 
-    def _note_left(self, path: Path, piece: Piece) -> None:
-        if (path, piece.left) not in self._left:
-            self._left.add((path, piece.left))
-            self.not_searched[piece.left] += 1
+    def _has_form(self, piece: Piece) -> bool:
+        return next(_lines_with(self.forms, piece.lines), None) is not None
+
+    def _may_contain(self, path: Path) -> Generator[list[Hit], None, bool]:
+        left = set[str]()
+        with closing(pieces(path)) as found:
+            for piece in found:
+                if self._has_form(piece):
+                    return True  # `_candidates` reads it again
+                left.add(piece.left)
+                yield []
+        self.not_searched.update(filter(None, left))
+        return False
 
     def _decoded(self, one: Searched, most: int | None) -> Generator[list[Hit]]:
         from agentwatch.feed.feed import Feed
@@ -329,15 +289,16 @@ class Search:
             if feed.session.format is None:
                 self.not_searched[_UNKNOWN] += 1
             numbers: Sequence[int] = range(len(feed.session.transcript))
-            if self._forms:
-                numbers = yield from self._candidates(feed, source.reader.fd, one.path)
+            if self.forms:
+                numbers = yield from self._candidates(feed, source.reader.fd)
             test = self._query.condition.bind(part_readers(CallFacts(feed)))
             session, found = feed.session, 0
+            times.seen_ms += [None] * (len(session.transcript) - len(times.seen_ms))  # from the end of it
             agent = (session.agent_name or "") if one.key[0] == OWN else one.key[0]
             cwd = session.run.cwd
             repo = self._repositories.of(cwd).name if cwd else ""
             for nth, number in enumerate(reversed(numbers)):
-                part = Part(feed, session.transcript[number], times.at(number), agent, repo)
+                part = Part(feed, session.transcript[number], times.seen_ms[number], agent, repo)
                 if self._is_wanted(part) and test(part) is True and self._is_new(one.key, part):
                     yield [self._hit(one, feed, part)]
                     found += 1
@@ -346,14 +307,14 @@ class Search:
                 elif nth % _MOST_COMPARED == 0:
                     yield []
 
-    def _candidates(self, feed: Feed, fd: int, path: Path) -> Generator[list[Hit], None, list[int]]:
+    def _candidates(self, feed: Feed, fd: int) -> Generator[list[Hit], None, list[int]]:
         """Return the numbers of the entries of the transcript that may contain the words."""
-        session, offsets = feed.session, set[int]()
+        session, offsets, left = feed.session, set[int](), set[str]()
         for piece in _in_file(fd):
-            if piece.left:
-                self._note_left(path, piece)
-            offsets.update(piece.offset + at for at in _lines_with(self._forms, piece.lines))
+            left.add(piece.left)
+            offsets.update(piece.offset + at for at in _lines_with(self.forms, piece.lines))
             yield []
+        self.not_searched.update(filter(None, left))
         calls = {
             call.number
             for call in session.calls
@@ -367,11 +328,9 @@ class Search:
             for offset in offsets
             for number in range(max(bisect_left(begins, offset) - 1, 0), bisect_right(begins, offset))
         }
-        entries = {number for number in numbers if session.transcript[number].call is None}
-        for entry in session.transcript if calls else ():
-            if entry.call_number in calls:
-                entries.add(entry.number)
-        return sorted(entries)
+        texts = {number for number in numbers if session.transcript[number].call is None}
+        every = session.transcript if calls else ()
+        return sorted(texts | {each.number for each in every if each.call_number in calls})
 
     def _is_wanted(self, part: Part) -> bool:
         return part.call is not None or (self._query.has_texts and part.entry.kind is not Kind.NOTICE)
@@ -440,25 +399,18 @@ class ContentsSearch:
         self.searched = 0
         """How many were searched, or skipped."""
         self._search = Search(Query(words.strip() or "-", is_lenient=True))
+        self.not_searched = self._search.not_searched
         self._steps = self._all(sorted(rows, key=lambda row: -row.last_ms))
-
-    @property
-    def not_searched(self) -> Mapping[str, int]:
-        """The number of sessions by the reason."""
-        return self._search.not_searched
 
     def advance(self, seconds: float) -> list[Hit]:
         """Return what was found meanwhile. After `seconds`, no other piece of 1 MiB is begun."""
         until = time.monotonic() + seconds
         found: list[Hit] = []
-        while not self.is_over:
-            hits = next(self._steps, None)
-            if hits is None:
-                self.is_over = True
-                break
+        for hits in () if self.is_over else self._steps:
             found += hits
             if time.monotonic() >= until:
-                break
+                return found
+        self.is_over = True
         return found
 
     def close(self) -> None:
@@ -481,7 +433,7 @@ _LACKS = b"1"
 def _helped(search: Search, sessions: Sequence[Searched]) -> Iterator[Callable[[int], bool]]:
     """Yield a function that returns whether nothing is in the session at an index. It is called with each
     index in turn. Copies of this process search the bytes on other cores; one with threads is not copied."""
-    is_worth = search.has_forms and len(sessions) >= _LEAST_HELPED and threading.active_count() == 1
+    is_worth = search.forms and len(sessions) >= _LEAST_HELPED and threading.active_count() == 1
     number = min(cores() - 1, _MOST_HELPERS) if is_worth and hasattr(os, "fork") else 0
     helpers: list[tuple[int, int]] = []
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -35,22 +35,14 @@ _REPORT_SECONDS = 0.1
 """The time between two reports; the first hits are reported at once."""
 
 
-class Progress(NamedTuple):
-    hits: list[Hit]
-    searched: int
-    total: int
-    not_searched: Mapping[str, int]
-    """The number of sessions that were not searched, by the reason."""
-    is_over: bool
-
-
 class Searching(Background):
-    """Runs a search until it is over. Only the thread uses `search`, and calls `report`."""
+    """Runs a search until it is over. Only the thread uses `search`, and calls `report`: with new hits, the
+    number of searched sessions, those not searched by the reason, and whether it is over."""
 
     def __init__(
         self,
         search: ContentsSearch,
-        report: Callable[[Progress], object],
+        report: Callable[[list[Hit], int, Mapping[str, int], bool], object],
         fail: Callable[[Exception], object],
     ) -> None:
         super().__init__("contents", fail)
@@ -64,16 +56,15 @@ class Searching(Background):
         search = self._search
         hits: list[Hit] = []
         reported_at = 0.0
-        has_hits = is_over = False
-        while not is_over and not self._ended.wait(_YIELD_SECONDS):
+        has_hits = False
+        while not search.is_over and not self._ended.wait(_YIELD_SECONDS):
             hits += search.advance(_SLICE_SECONDS)
-            is_over, now = search.is_over, time.monotonic()
-            if is_over or (hits and not has_hits) or now >= reported_at + _REPORT_SECONDS:
+            now = time.monotonic()
+            if search.is_over or (hits and not has_hits) or now >= reported_at + _REPORT_SECONDS:
                 if self._ended.is_set():
                     return  # the screen may be gone
                 reported_at, has_hits = now, has_hits or bool(hits)
-                not_searched = {**search.not_searched}
-                self._report(Progress(hits, search.searched, search.total, not_searched, is_over))
+                self._report(hits, search.searched, {**search.not_searched}, search.is_over)
                 hits = []
 
 
@@ -176,9 +167,10 @@ class FoundScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         search = ContentsSearch(self._words, list(self._found.rows.values()))
         self._found.border_subtitle = Content("enter open · esc back")
-        self._take(Progress([], 0, search.total, {}, search.is_over))
+        take = partial(self._take, search.total)
+        take([], 0, {}, search.is_over)
         self._searching = Searching(
-            search, partial(self.call_later, self._take), partial(self.call_later, self.app.fail)
+            search, partial(self.call_later, take), partial(self.call_later, self.app.fail)
         )
         self._searching.begin()
 
@@ -198,19 +190,19 @@ class FoundScreen(ModalScreen[None]):
             row = self._found.rows[hit.key]
             self.app.post_message(Opened(row, _findable(self._words, hit.text)))
 
-    def _take(self, progress: Progress) -> None:
-        self._found.empty_words = SafeText(" nothing found" if progress.is_over else " searching …")
+    def _take(
+        self, total: int, hits: list[Hit], searched: int, not_searched: Mapping[str, int], is_over: bool
+    ) -> None:
+        self._found.empty_words = SafeText(" nothing found" if is_over else " searching …")
         words = cut(safe_line(self._words), _MOST_WORDS)
-        said = [f"“{words}”", plural(len(self._found.hits) + len(progress.hits), "hit")]
-        if progress.is_over:
-            said.append(plural(progress.total, "session"))
-        else:
-            said.append(f"{progress.searched:,} of {plural(progress.total, 'session')}")
-        if not_searched := progress.not_searched:
+        sessions = plural(total, "session")
+        said = [f"“{words}”", plural(len(self._found.hits) + len(hits), "hit")]
+        said.append(sessions if is_over else f"{searched:,} of {sessions}")
+        if not_searched:
             self._found.not_searched = safe_line(not_searched_words(not_searched))
         self._found.progress = SafeText(" · ".join(said))
         self._found.border_title = Content(self._found.progress)
-        self._found.add(progress.hits)
+        self._found.add(hits)
 
 
 def _origin(hit: Hit) -> SafeText:
