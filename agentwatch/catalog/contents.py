@@ -474,14 +474,15 @@ def find(words: str, sessions: Sequence[Searched], most: int = 100, skip: int = 
     hits: list[Hit] = []
     order = count()
     newest = sorted(sessions, key=lambda one: -one.changed_ms)
+    ids, own = [one.key[1] for one in sessions], [one.path for one in sessions if one.key[0] == OWN]
     with _helped(search, newest) as lacks:
         for nth, one in enumerate(newest):
             while waiting and -waiting[0][0] >= one.changed_ms and len(hits) < skip + most:
                 hits.append(heappop(waiting)[2])
             if len(hits) == skip + most:
-                return Found(with_addresses(hits[skip:], sessions), search.not_searched, True)
+                return Found(with_addresses(hits[skip:], ids, own), search.not_searched, True, ids)
             for hit in () if lacks(nth) else chain.from_iterable(search.hits(one)):
                 heappush(waiting, (-hit.shown_ms, next(order), hit))
     room = skip + most - len(hits)
     hits += [hit for _, _, hit in sorted(waiting)[:room]]
-    return Found(with_addresses(hits[skip:], sessions), search.not_searched, len(waiting) > room)
+    return Found(with_addresses(hits[skip:], ids, own), search.not_searched, len(waiting) > room, ids)

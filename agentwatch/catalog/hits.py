@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.agents.session_entry import LEAST_CHARACTERS, OWN, Key, Reach, SessionEntry
-from agentwatch.catalog.index_schema import path_of, value_of
+from agentwatch.catalog.index_schema import real_path, value_of
 from agentwatch.rules.language.matchers import path_matcher
 from agentwatch.text.paths import last_name, named
 
@@ -105,6 +105,8 @@ class Found(NamedTuple):
     """The number of sessions by the reason."""
     is_more: bool
     """Whether there may be older hits."""
+    ids: Sequence[str]
+    """The ids of all sessions."""
 
 
 def not_searched_words(not_searched: Mapping[str, int]) -> str:
@@ -113,11 +115,11 @@ def not_searched_words(not_searched: Mapping[str, int]) -> str:
     return f"{sum(not_searched.values()):,} not searched: {reasons}"
 
 
-def with_addresses(hits: list[Hit], sessions: Sequence[Searched]) -> list[Hit]:
+def with_addresses(hits: list[Hit], every: Sequence[str], own: Iterable[Path]) -> list[Hit]:
     """Name the file of a session whose id alone does not open it: a short one, one that sessions of several
-    agents have, or that of a session of which we have a recording too."""
-    ids = Counter(one.key[1] for one in sessions)
-    own = [one.path for one in sessions if one.key[0] == OWN]
+    agents have, or that of a session of which we have a recording too. `every` has the ids of all sessions,
+    `own` the paths of our recordings."""
+    ids = Counter(every)
     if own and any(hit.key[0] != OWN for hit in hits):
         from agentwatch.catalog.session_ids import id_in
 
@@ -131,8 +133,9 @@ def with_addresses(hits: list[Hit], sessions: Sequence[Searched]) -> list[Hit]:
 
 
 _TOUCHED = """
-SELECT stored_path.path, stored_session.path, agent, session_id, cwd, repository, coalesce(title, prompt),
-    changed_ns, number, tool, kind, stored_call.outcome, target, coalesce(started_ms, ended_ms), EXISTS (
+SELECT stored_path.path, stored_session.path, is_recording, agent, session_id, cwd, repository,
+    coalesce(title, prompt, ''), max(changed_ns / 1000000, seen_ms),
+    number, tool, kind, stored_call.outcome, target, coalesce(started_ms, ended_ms), EXISTS (
         SELECT 1 FROM stored_session AS child
         WHERE child.agent = stored_session.agent AND child.parent = stored_session.session_id
     )
@@ -142,9 +145,7 @@ WHERE NOT is_duplicate AND NOT is_copy
 """
 
 
-def touched(
-    connection: sqlite3.Connection, file: str, words: str, sessions: Sequence[Searched], most: int, skip: int
-) -> Found:
+def touched(connection: sqlite3.Connection, file: str, words: str, most: int, skip: int) -> Found:
     """Return the calls that touched a file, from an index that is up to date, as `find` does. Only `*`
     in `file` is a wildcard; without a folder it is a file of this name anywhere. A session is read only for
     `words`, and if it has subagents, whose calls it counts too."""
@@ -154,28 +155,31 @@ def touched(
     matches, values, query = path_matcher(glob), list[str](), _TOUCHED
     if "*" not in name:
         query, values = f"{_TOUCHED} AND name = ?", [value_of(name)]
-    by_path = {path_of(each): each for each in sessions}
     hits: dict[tuple[str, int], Hit] = {}
     to_read: dict[str, Searched] = {}
     for row in connection.execute(query, values):
-        file, path, agent, session_id, cwd, repo, title, changed_ns, number, *of_call = row
+        file, stored, is_recording, agent, session_id, cwd, repo, title, changed_ms, number, *of_call = row
         tool, kind, outcome, target, at_ms, has_subagents = of_call
-        one = by_path.get(path)
-        if one is None or not any(map(matches, named(file, cwd)[:2])):
+        if not any(map(matches, named(file, cwd)[:2])):
             continue
+        path = real_path(stored)
+        key = (OWN, path.stem) if is_recording else (agent, session_id)
         if has_subagents or words.strip():
-            to_read[path] = one
+            to_read[stored] = Searched(key, path, changed_ms, title, session_id=session_id)
             continue
+        about = (title, repo or "", path, changed_ms)
         text = text_around(target or file, 0)
-        about = (title or "", repo or "", one.path, changed_ns // 10**6)
-        hits[path, number] = Hit(
-            *(one.key, one.key[1], session_id, agent, kind, text, at_ms, number, tool, outcome, *about)
+        hits[stored, number] = Hit(
+            *(key, key[1], session_id, agent, kind, text, at_ms, number, tool, outcome, *about)
         )
-    more = Found([], {}, False)
+    more = Found([], {}, False, ())
     if to_read or words.strip():
         from agentwatch.catalog.contents import find  # imports all that decodes: 30 ms
 
         more = find(words, list(to_read.values()), skip + most, path=glob)
     found = sorted((*hits.values(), *more.hits), key=lambda hit: -hit.shown_ms)
+    every = connection.execute("SELECT session_id, is_recording, path FROM stored_session").fetchall()
+    own = [real_path(stored) for _, is_recording, stored in every if is_recording]
+    ids = [*(each.stem for each in own), *(name for name, is_recording, _ in every if not is_recording)]
     is_more = more.is_more or len(found) > skip + most
-    return Found(with_addresses(found[skip : skip + most], sessions), more.not_searched, is_more)
+    return Found(with_addresses(found[skip : skip + most], ids, own), more.not_searched, is_more, ids)

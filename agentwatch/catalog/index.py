@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
@@ -26,6 +26,7 @@ from agentwatch.recording.store import create_file, open_regular, private_folder
 
 if TYPE_CHECKING:
     from agentwatch.catalog.index_rows import Rows
+    from agentwatch.catalog.places import Known
 
 _BUSY_SECONDS = 60.0
 """How long an update waits for the transaction of another one, which takes less than a second."""
@@ -79,10 +80,13 @@ class SessionIndex:
         if connection.execute("PRAGMA user_version").fetchone() == (0,):
             self._create()
 
-    def stamps(self) -> dict[str, tuple[int, int]]:
-        """Return the size and the time of change of each session, in bytes and ns, by its path."""
-        found = self.connection.execute("SELECT path, size, changed_ns FROM stored_session")
-        return {path: (size, changed_ns) for path, size, changed_ns in found}
+    def stamps(self) -> dict[str, Known]:
+        """Return the size and the time of change of each session, in bytes and ns, and its agent and id, by
+        its path."""
+        found = self.connection.execute(
+            "SELECT path, size, changed_ns, agent, session_id FROM stored_session"
+        )
+        return {row[0]: row[1:] for row in found}
 
     def replace(self, sessions: Sequence[Rows], *, keeps_same: bool = False) -> None:
         """With `keeps_same`, a session that another process has stored meanwhile keeps its rows and id."""
@@ -174,7 +178,7 @@ _MOST_CALLS = 10_000
 _MOST_SECONDS = 1.0
 """Sessions are written when this many calls were read, or this time has passed: what a kill costs."""
 _PROBLEM = [*TABLES[_SESSION]].index("problem")
-_STAMP = itemgetter(*map([*TABLES[_SESSION]].index, ("size", "changed_ns")))
+_STAMP = itemgetter(*map([*TABLES[_SESSION]].index, ("size", "changed_ns", "agent", "session_id")))
 
 
 class Updated(NamedTuple):
@@ -188,15 +192,22 @@ class Updated(NamedTuple):
 
 
 def update(
-    index: SessionIndex, every: Iterable[SessionEntry], progress: Callable[[int, int], None] | None = None
+    index: SessionIndex,
+    every: Iterable[SessionEntry],
+    progress: Callable[[int, int], None] | None = None,
+    stamps: Mapping[str, Known] | None = None,
+    same: Container[str] = (),
 ) -> Updated:
     """Read the sessions that are new or have changed, and remove those that no longer exist. `progress` gets
-    the bytes that were read, and those to be read. Raise `sqlite3.Error` if the index cannot be written."""
+    the bytes that were read, and those to be read. Sessions at the paths in `same` are as in `stamps`. Raise
+    `sqlite3.Error` if the index cannot be written."""
     sessions = {path_of(found): found for found in every if found.reach is not Reach.LISTED}
-    stamps = index.stamps()
-    gone = [path for path in stamps if path not in sessions]
+    stamps = index.stamps() if stamps is None else stamps
+    gone = [path for path in stamps if path not in sessions and path not in same]
     due = [
-        found for path, found in sessions.items() if stamps.get(path) != (found.size, changed_ns_of(found))
+        found
+        for path, found in sessions.items()
+        if path not in stamps or stamps[path][:2] != (found.size, changed_ns_of(found))
     ]
     if not due and not gone:
         return Updated()

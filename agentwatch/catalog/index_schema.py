@@ -4,14 +4,16 @@ values as SQLite can hold them."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentwatch.agents.session_entry import SessionEntry
-    from agentwatch.catalog.hits import Searched
 
 _MOST_NUMBER = 1 << 63
+_BYTE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 Row = tuple[Any, ...]
 
 
@@ -38,10 +40,15 @@ def changed_ns_of(found: SessionEntry) -> int:
     return min(max(found.changed_ns, -_MOST_NUMBER), _MOST_NUMBER - 1)
 
 
-def path_of(found: SessionEntry | Searched) -> str:
+def path_of(found: SessionEntry) -> str:
     r"""Bytes of a name that are not UTF-8 become `\udcNN`."""
     path = os.fspath(found.path)
     return path if path.isascii() else path.encode("utf-8", "backslashreplace").decode()
+
+
+def real_path(stored: str) -> Path:
+    """Return the path of a session that `path_of` has made a text of."""
+    return Path(_BYTE.sub(lambda found: chr(int(found[1], 16)), stored))
 
 
 VERSION = 7

@@ -11,6 +11,7 @@ import stat
 import time
 from collections import deque
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from heapq import heappop, heappush
 from itertools import count, islice
 from pathlib import Path
@@ -142,6 +143,9 @@ class Candidates:
     def of(self, key: Key) -> tuple[Candidate, ...]:
         """Return no candidates if the session is not known."""
         return self._of.get(key, ())
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._of
 
     def replace(
         self, folder: Folder, owner: str, old: Sequence[SessionEntry], new: Sequence[SessionEntry]
@@ -281,6 +285,9 @@ systems have a step of 2 s, and another change within the step would not be noti
 _UNKNOWN_NS = -1
 _PART = 500
 """The sessions of a folder that are read at once, which takes 10 ms."""
+Known = tuple[int, int, str, str]
+"""The size and the modification time of a file, and the agent and the id of its session."""
+_NO_FILE = (None, None)
 _Pending = tuple[bool, int, int, int, Folder]
 """What orders it, its modification time, and itself."""
 
@@ -289,8 +296,13 @@ class Tree:
     """All folders that are known. It notes in the candidates what it finds there. `roots` returns the folders
     to begin with, which may not exist. Creating it reads nothing."""
 
-    def __init__(self, roots: Callable[[], Roots], candidates: Candidates, uid: int) -> None:
+    def __init__(
+        self, roots: Callable[[], Roots], candidates: Candidates, uid: int, known: Mapping[str, Known]
+    ) -> None:
         self.problems: dict[str, OSError] = {}
+        self.unread: dict[str, tuple[Folder, str]] = {}
+        """The files, by their paths, that are left out because they are as they are known."""
+        self._as_known = known
         self._new_roots = roots
         self._candidates = candidates
         self._uid = uid
@@ -430,9 +442,20 @@ class Tree:
             owner = folder.kind.owner(name)
             if owner is not None and before.get(name) != files.get(name):
                 changed.setdefault(owner, []).append(name)
+        for owner, names in [*changed.items()] if self._as_known else ():
+            path = f"{folder.path}/{owner}"
+            if names == [owner] and files.get(owner, ())[:2] == self._as_known.get(path, _NO_FILE)[:2]:
+                self.unread[path] = folder, owner
+                del changed[owner]
         newest = iter(sorted(changed.items(), key=lambda item: -_changed_ns(files.get(item[0]))))
         while part := list(islice(newest, _PART)):
             yield set().union(*(self._read(folder, owner, names) for owner, names in part))
+
+    def read_joined(self) -> Iterator[set[Key]]:
+        """Read the files that are as they are known of sessions of which another file was read."""
+        for path in [path for path in self.unread if self._as_known[path][2:] in self._candidates]:
+            folder, owner = self.unread.pop(path)
+            yield self._read(folder, owner, [owner])
 
     def _read(self, folder: Folder, owner: str, changed: list[str]) -> set[Key]:
         """Return the sessions that may have changed. A file that cannot be read keeps its last state."""
@@ -500,10 +523,14 @@ _BATCH_S = 0.02
 class Places:
     """One thread uses it. Files of other users than `uid` are left out. Creating it reads nothing."""
 
-    def __init__(self, environ: Mapping[str, str], home: Path, uid: int) -> None:
+    def __init__(
+        self, environ: Mapping[str, str], home: Path, uid: int, known: Mapping[str, Known] | None = None
+    ) -> None:
         self._candidates = Candidates()
-        self._tree = Tree(Layouts(environ, home).roots, self._candidates, uid)
+        self._tree = Tree(Layouts(environ, home).roots, self._candidates, uid, known or {})
         self.problems: Mapping[str, OSError] = self._tree.problems
+        self.unread: AbstractSet[str] = self._tree.unread.keys()
+        """The paths of sessions that `first` leaves out because they are as they are `known`."""
         self._passed_at = -math.inf
         """The time of the last pass, in seconds of the caller's clock."""
         self._roots_at = -math.inf
@@ -520,6 +547,7 @@ class Places:
                 yield self._candidates.changes(touched).found
                 touched = set()
                 yielded_at = time.monotonic()
+        touched.update(*self._tree.read_joined())
         if touched:
             yield self._candidates.changes(touched).found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +18,6 @@ from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
-    from agentwatch.agents.session_entry import SessionEntry
     from agentwatch.catalog.hits import Found, Hit
 
 MOST = 100
@@ -69,41 +68,33 @@ def find(words: tuple[str, ...], file: str | None, limit: int, *, as_json: bool)
         raise click.UsageError(f"no such option: {option} (to find it, write '\"{option}\"')")
     if not text.strip() and not file:
         raise click.UsageError("WORDS are missing, or --path FILE")
-    from agentwatch.cli.sessions import every_session
     from agentwatch.rules.language.errors import RuleError
 
-    every = list(every_session())
     try:
-        found = find_here(text, every, limit, path=file or "")
+        found = find_here(text, limit, path=file or "")
     except RuleError as error:
         raise click.UsageError(error.reason) from None
     if as_json:
         lines = [hit_json(hit) for hit in found.hits]
         code = print_json([b"\n".join(map(safe_json, lines) if os.isatty(1) else lines)]) if lines else 0
     else:
-        code = print_lines(_lines(found.hits, text, [each.id for each in every], terminal_width(_WIDTH)))
-    for note in _notes(found, len(every), limit):
+        code = print_lines(_lines(found, text, terminal_width(_WIDTH)))
+    for note in _notes(found, limit):
         say(note)
     return code
 
 
-def find_here(
-    words: str, every: Sequence[SessionEntry], most: int = MOST, skip: int = 0, path: str = ""
-) -> Found:
+def find_here(words: str, most: int, skip: int = 0, path: str = "") -> Found:
     """Return what is found in sessions of this machine; with `path`, by the index, which is brought up to
     date. Raise `RuleError` if the words are not a rule."""
     from agentwatch.catalog.hits import searched_entry, touched
+    from agentwatch.cli.sessions import every_session, with_index
 
-    sessions = list(map(searched_entry, every))
-    if not path:
-        from agentwatch.catalog.contents import find
+    if path:
+        return with_index("--path", lambda index, _done: touched(index.connection, path, words, most, skip))
+    from agentwatch.catalog.contents import find
 
-        return find(words, sessions, most, skip)
-    from agentwatch.cli.sessions import with_index
-
-    return with_index(
-        "--path", every, lambda index, _done: touched(index.connection, path, words, sessions, most, skip)
-    )
+    return find(words, [*map(searched_entry, every_session())], most, skip)
 
 
 def hit_json(hit: Hit) -> bytes:
@@ -119,7 +110,7 @@ def hit_json(hit: Hit) -> bytes:
     return orjson.dumps({"version": 1, **values, "path": path})
 
 
-def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None) -> Iterator[SafeText]:
+def _lines(found: Found, text: str, width: int | None) -> Iterator[SafeText]:
     """Yield a line for each hit: when, agent, project, title, address, and the text with the searched words
     marked. On a terminal the lines have columns and short ids."""
     from agentwatch.cli.sessions import shortest
@@ -129,7 +120,7 @@ def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None
         from agentwatch.catalog.contents import marked_words
 
         words = marked_words(text)
-    lengths = {} if width is None else shortest(set(ids))
+    hits, lengths = found.hits, {} if width is None else shortest(set(found.ids))
     rows = [
         (
             SafeText(date_and_minute(hit.at_ms)),
@@ -152,7 +143,7 @@ def _lines(hits: Sequence[Hit], text: str, ids: Sequence[str], width: int | None
         yield styled((about, "muted"), (SafeText(f"{address}  "), "strong"), *marked(shown, words))
 
 
-def _notes(found: Found, sessions: int, limit: int) -> Iterator[str]:
+def _notes(found: Found, limit: int) -> Iterator[str]:
     """Yield what the output does not show: older hits, and sessions that were not searched."""
     from agentwatch.base.config import HERE
     from agentwatch.catalog.hits import not_searched_words
@@ -161,7 +152,7 @@ def _notes(found: Found, sessions: int, limit: int) -> Iterator[str]:
     if found.is_more:
         yield f"there may be older hits: --limit {10 * limit}"
     elif not found.hits:
-        yield f"nothing found in {plural(sessions, 'session')}"
+        yield f"nothing found in {plural(len(found.ids), 'session')}"
     if found.not_searched:
         yield not_searched_words(found.not_searched)
     if others := [each for each in read_machines().listed if each != HERE]:

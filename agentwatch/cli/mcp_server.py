@@ -136,7 +136,7 @@ class Tools:
         """
         if not (words.strip() or path):
             raise ToolError("words or a path are missing")
-        found = find_here(words, list(every_session()), _MOST_LISTED + 1, skip, path)
+        found = find_here(words, _MOST_LISTED + 1, skip, path)
         texts = self._texts(found.hits, marked_words(words))
         hits = (orjson.loads(hit_json(hit)) | {"text": texts.get(hit)} for hit in found.hits)
         left = "; ".join(f"{plural(number, 'session')}: {why}" for why, number in found.not_searched.items())

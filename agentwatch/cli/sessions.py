@@ -36,6 +36,7 @@ from agentwatch.text.times import date_and_minute
 if TYPE_CHECKING:
     from agentwatch.agents.session_entry import Key, SessionEntry
     from agentwatch.catalog.index import SessionIndex, Updated
+    from agentwatch.catalog.places import Places
     from agentwatch.catalog.row import Row
     from agentwatch.recording.saved_sessions import Prunable
 
@@ -380,11 +381,11 @@ def shortest(ids: set[str]) -> dict[str, int]:
     return lengths
 
 
-def every_session() -> Collection[SessionEntry]:
-    """Return every session on this machine; report what cannot be read."""
+def every_session(places: Places | None = None) -> Collection[SessionEntry]:
+    """Return every session on this machine, or those of some places; report what cannot be read."""
     from agentwatch.catalog.places import Places, notes_of
 
-    places = Places(os.environ, Path.home(), os.geteuid())
+    places = places or Places(os.environ, Path.home(), os.geteuid())
     every = {each.key: each for batch in places.first() for each in batch}
     for note in notes_of(places.problems.values()):
         say(note)
@@ -407,12 +408,10 @@ def update_index() -> int:
         say(" · ".join(words))
         return os.fspath(index.path)
 
-    return print_lines([safe_line(with_index("--index", every_session(), report))])
+    return print_lines([safe_line(with_index("--index", report))])
 
 
-def with_index(
-    asked: str, every: Collection[SessionEntry], use: Callable[[SessionIndex, Updated], _Result]
-) -> _Result:
+def with_index(asked: str, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
     """Bring the index of every session up to date, and return the result of `use`, which gets the index and
     what was done. A damaged index is reported and built again once: `use` may be called again if it raises
     `sqlite3.Error`. `asked` is what the user has typed: `--index`, `stats`."""
@@ -425,30 +424,31 @@ def with_index(
     path = index_path()
     try:
         try:
-            return _used(path, every, use)
+            return _used(path, use)
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:  # a subclass is not damage: a full disk, a lock
                 raise
             _say_damaged(path)
             remove_index(path)
-            return _used(path, every, use)
+            return _used(path, use)
     except OSError as error:
         raise cannot_create(path, error) from None
     except sqlite3.Error as error:
         raise Fault(f"cannot write {path}: {error} (it can be deleted)", INCOMPLETE_RECORDING) from None
 
 
-def _used(
-    path: Path, every: Collection[SessionEntry], use: Callable[[SessionIndex, Updated], _Result]
-) -> _Result:
+def _used(path: Path, use: Callable[[SessionIndex, Updated], _Result]) -> _Result:
     from agentwatch.catalog.index import SessionIndex, update
+    from agentwatch.catalog.places import Places
 
     progress = ShownProgress().step("reading sessions")
     with closing(SessionIndex(path, __version__)) as index:
         if index.was_damaged:
             _say_damaged(path)
+        places = Places(os.environ, Path.home(), os.geteuid(), stamps := index.stamps())
+        every = every_session(places)
         try:
-            done = update(index, every, progress)
+            done = update(index, every, progress, stamps, places.unread)
         finally:
             progress.clear()
         with index.snapshot():

@@ -30,7 +30,7 @@ from agentwatch.catalog.statistics import (
 )
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.parameters import printed_colour, since
-from agentwatch.cli.sessions import every_session, with_index
+from agentwatch.cli.sessions import with_index
 from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.rules.language.errors import nearest
 from agentwatch.text.amounts import about_dollars, dollars, plural, short_count
@@ -110,7 +110,7 @@ def stats(
             _check("--repo", chosen.repository, names(index.connection, "repository"))
         return statistics(index.connection, chosen)
 
-    found = with_index("stats", every_session(), use)
+    found = with_index("stats", use)
     keep()
     if as_json or output_format == "json":
         data = orjson.dumps(json_record(found, grouped))

@@ -622,3 +622,29 @@ def test_a_time_is_a_positive_number() -> None:
         with case(value):
             assert time_in(value) == ms
     assert time_in(float("nan")) is None
+
+
+def test_a_file_that_is_as_it_is_known_is_left_out(tmp_path: Path) -> None:
+    """Unless it has changed, or another file of its session is found."""
+    machine = fake_machine(tmp_path, 26, with_captures=False)
+    every = {each.path: each for each in all_found(places_of(machine)).values()}
+    stamps = {f"{each.path}": (each.size, each.changed_ns, each.agent, each.id) for each in every.values()}
+
+    def read() -> tuple[dict[Path, SessionEntry], set[Path]]:
+        places = Places(machine.environ, machine.home, os.geteuid(), stamps)
+        return {each.path: each for each in all_found(places).values()}, set(map(Path, places.unread))
+
+    found, unread = read()
+    assert found.keys() | unread == every.keys()
+    assert found.keys().isdisjoint(unread)
+    assert {every[path].agent for path in unread} >= {"claude", "codex", "gemini", "pi"}
+    grown, twice, gone, *_ = sorted(path for path in unread if every[path].agent in ("codex", "claude"))[::-1]
+    with grown.open("a") as file:
+        file.write("{}\n")
+    gone.unlink()
+    compressed = twice.with_name(f"{twice.name}.zst")
+    compressed.write_bytes(b"")
+    again, left = read()
+    assert again.keys() - found.keys() == {grown, twice}
+    assert again[twice] == every[twice]
+    assert left == unread - {grown, twice, gone}
