@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from agentwatch.session.blocks import Block
 
 
+_new = tuple.__new__
+
 # Many short lines at once, for agents whose deltas are mostly ids.
 # A delta of Claude Code is 270 bytes around one word, with an id of its own. Decoding such lines one by one
 # costs twice as much as parsing them as one JSON array.
@@ -168,7 +170,6 @@ class Decoder:
         self._decoder: AgentDecoder | None = None
         self._deltas: DeltaDecoder | None = None
         self._batches: LineBatches | None = None
-        self._is_timed = False
         self._frames = DeltaFrames()
         self._is_first = True
         self._known_problems = 0
@@ -279,8 +280,8 @@ class Decoder:
             events = self._decoded_by(agent, fields)
         else:
             events = self._decoder.decode(fields)
-            if self._is_timed:
-                events = self._timed(events, fields)
+            if self._agent is not None and (time_of := self._agent.time_of) is not None:
+                events = _timed(events, time_of(fields))
             kind = type(events[-1]) if events else None
             # Prompts with a role only, as Vibe begins: asking about each would load all agents.
             may_start = kind in _MAY_CHANGE_AGENT or (kind is Prompt and "role" in fields)
@@ -324,19 +325,14 @@ class Decoder:
         if count == len(kept):
             kept, count = [], 0
         foreign: list[list[Event]] = [[_unknown_type(each)] for each in kept[:count]]
-        decoded = [self._timed(decoder.decode(each), each) for each in (*kept[count:], fields)]
+        time_of = agent.time_of or (lambda _fields: None)
+        decoded = [_timed(decoder.decode(each), time_of(each)) for each in (*kept[count:], fields)]
         decoded[0] = _after_time([FormatDetected(agent.name, agent.traits, agent.agent)], decoded[0])
         self._redecoded = [*foreign, *decoded[:-1]]
         return decoded[-1]
 
-    def _timed(self, events: list[Event], fields: Fields) -> list[Event]:
-        time_of = None if self._agent is None else self._agent.time_of
-        at_ms = None if time_of is None else time_of(fields)
-        return events if at_ms is None else [LineTime(at_ms), *events]
-
     def _use(self, agent: Agent) -> AgentDecoder:
         self._agent, self._decoder, self._frames = agent, agent.decoder(), DeltaFrames()
-        self._is_timed = agent.time_of is not None
         decoder = self._decoder
         # The names first: `isinstance` takes 50 µs for each protocol.
         self._deltas = decoder if hasattr(decoder, "burst") and isinstance(decoder, DeltaDecoder) else None
@@ -345,6 +341,10 @@ class Decoder:
             self._batches = LineBatches(decoder)
         self.is_detecting = False
         return self._decoder
+
+
+def _timed(events: list[Event], at_ms: int | None) -> list[Event]:
+    return events if at_ms is None else [_new(LineTime, (at_ms,)), *events]
 
 
 def _after_time(added: list[Event], events: list[Event]) -> list[Event]:

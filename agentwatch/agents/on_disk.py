@@ -104,22 +104,19 @@ _LINE_ID_LENGTH = 36
 
 class _Recent:
     def __init__(self) -> None:
-        self._new: dict[str, int] = {}
-        self._old: dict[str, int] = {}
+        self.new: dict[str, int] = {}
+        self.old: dict[str, int] = {}
 
     def __getitem__(self, line: str) -> int | None:
-        found = self._new.get(line)
-        return self._old.get(line) if found is None else found
-
-    def __contains__(self, line: str) -> bool:
-        return line in self._new or line in self._old
+        found = self.new.get(line)
+        return self.old.get(line) if found is None else found
 
     def __setitem__(self, line: str, turn: int) -> None:
         if len(line) > _MOST_ID:
             return
-        if len(self._new) >= _MOST_LINES:
-            self._old, self._new = self._new, {}
-        self._new[line] = turn
+        if len(self.new) >= _MOST_LINES:
+            self.old, self.new = self.new, {}
+        self.new[line] = turn
 
 
 class Tree:
@@ -136,7 +133,9 @@ class Tree:
 
     def has(self, line: object) -> bool:
         """Return whether a line was added before: a resumed session may repeat its history."""
-        return isinstance(line, str) and len(line) == _LINE_ID_LENGTH and line in self._lines
+        if not isinstance(line, str) or len(line) != _LINE_ID_LENGTH:
+            return False
+        return line in self._lines.new or line in self._lines.old
 
     def add(self, line: object, parent: object, *, is_of_last_turn: bool = False) -> None:
         """Add a line that is not a prompt: to the turn of its parent, or else to the last one."""

@@ -24,6 +24,9 @@ from agentwatch.session.events import (
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
 
+_new = tuple.__new__
+"""Makes a named tuple from all of its fields, in a fifth of the time that naming them takes."""
+
 
 class Phrase:
     """The phrases of the text format. They are those of Cursor's documentation."""
@@ -102,20 +105,9 @@ class Tool(NamedTuple):
         """Return the start of a call. `cwd` has no trailing separator; it is empty if unknown. `group` is the
         model step that requested the call. `parent_call` is None for the main agent."""
         target, paths = self.described(arguments, cwd)
-        return ToolStarted(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=self.kind,
-            phrase=self.phrase,
-            target=target,
-            path=paths[0] if paths else None,
-            group=group,
-            limit_ms=limit_ms,
-            at_ms=at_ms,
-            parent_call=parent_call,
-            more_paths=tuple(paths[1:]),
-        )
+        path, others = (paths[0], tuple(paths[1:])) if paths else (None, ())
+        named = call_id, None, name, self.kind, self.phrase, target, path, group
+        return _new(ToolStarted, (*named, limit_ms, at_ms, parent_call, others, False))
 
     def ended(
         self,
@@ -130,25 +122,10 @@ class Tool(NamedTuple):
     ) -> ToolEnded:
         """Return the end of a call, whose target is that of its start. `has_arguments` says whether the
         target and the path of the start come from the arguments. `parent_call` is None for the main agent."""
-        facts = result.facts
-        return ToolEnded(
-            call_id=call_id,
-            session_id=None,
-            tool=name,
-            kind=self.kind,
-            outcome=result.outcome,
-            phrase=facts.phrase or self.phrase,
-            has_arguments=has_arguments,
-            error=result.error,
-            note=facts.note,
-            exit_code=result.exit_code,
-            is_new_file=facts.is_new_file,
-            lines_added=facts.lines_added,
-            lines_removed=facts.lines_removed,
-            at_ms=at_ms,
-            parent_call=parent_call,
-            duration_ms=duration_ms,
-        )
+        outcome, error, exit_code, (note, phrase, is_new, added, removed), _ = result
+        named = call_id, None, name, self.kind, outcome, phrase or self.phrase, has_arguments
+        found = None, None, None, error, note, exit_code, is_new, added, removed
+        return _new(ToolEnded, (*named, *found, at_ms, parent_call, (), None, duration_ms, True, None))
 
 
 def named(*keys: str) -> Callable[[Fields], str | None]:

@@ -113,6 +113,7 @@ def plan_entries(value: object) -> tuple[PlanEntry, ...]:
 # call is only in that text, and in lines of their own (`permission_denied`, and `permission_denials` of a
 # result). The texts are those of captures of Claude Code 1.0 to 2.1, Qwen Code 0.15 and Amp.
 
+_new = tuple.__new__
 IN_BACKGROUND = "in the background"
 _READ_CHARACTERS = 1000
 """The beginning of a result's text in which the reason of a failure is searched."""
@@ -166,7 +167,7 @@ def read_result(tool: Tool, block: Fields, structured: object, *, is_denied: boo
     if is_denied:
         return Result(Outcome.REJECTED, reason_of(block))
     # A subagent that was stopped alone: the turn continues, and the result is not an error.
-    is_stopped = tool.kind is ToolKind.DELEGATE and next(result_texts(block), "").startswith(INTERRUPTED)
+    is_stopped = tool.kind is ToolKind.DELEGATE and first_text(block).startswith(INTERRUPTED)
     if details.get("interrupted") is True or is_stopped:
         return Result(Outcome.CANCELLED)
     exit_code = _stated_exit_code(details)
@@ -187,6 +188,11 @@ def result_texts(block: Fields) -> Iterator[str]:
             yield found
 
 
+def first_text(block: Fields) -> str:
+    content = block.get("content")
+    return content if isinstance(content, str) else next(result_texts(block), "")
+
+
 def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> Result:
     reason = reason_of(block)
     if reason.startswith(_INTERRUPTIONS) and _DECLINED not in reason[:_READ_CHARACTERS]:
@@ -203,7 +209,7 @@ def _failure(tool: Tool, block: Fields, details: Fields, *, is_denied: bool) -> 
 
 
 def reason_of(block: Fields) -> str:
-    found = next(result_texts(block), "")[:_MOST_ERROR].strip()
+    found = first_text(block)[:_MOST_ERROR].strip()
     return found.removeprefix(_TAG).removesuffix(_END_TAG).strip()
 
 
@@ -242,7 +248,7 @@ def _is_in_background(tool: Tool, block: Fields, details: Fields) -> bool:
         return False
     if details:
         return details.get("status") in _BACKGROUND_STATES
-    words = next(result_texts(block), "")
+    words = first_text(block)
     return words.startswith(_BACKGROUND_TEXTS) or _MOVED in words[:_READ_CHARACTERS].partition("\n")[0]
 
 
@@ -486,7 +492,7 @@ class Calls:
         arguments, tool = mapping(block.get("input")), self.tool_named(name)
         plan = _plan_in(arguments) if tool.kind is ToolKind.PLAN else NO_FIELDS
         facts = argument_facts(tool, arguments)
-        self._open.keep(call_id, _Open(name, tool, parent_call, facts, plan), name)
+        self._open.keep(call_id, _new(_Open, (name, tool, parent_call, facts, plan)), name)
         return tool.started(
             call_id,
             name,
@@ -516,7 +522,7 @@ class Calls:
         name, tool, parent_call, argued, plan = known or ("", _NO_TOOL, parent_call, NO_FACTS, NO_FIELDS)
         is_denied = call_id in self._denied
         self._denied.pop(call_id, None)
-        words = next(result_texts(block), "")
+        words = first_text(block)
         details = mapping(structured) or self._details_in(tool, words)
         did_not_run = is_denied or denial is not None or structured == _REJECTED
         result = read_result(tool, block, details or structured, is_denied=did_not_run)
@@ -554,6 +560,8 @@ class Calls:
     def released(self, *, is_interrupted: bool = False, denied: Container[str] = ()) -> list[Event]:
         """Return the ends of the calls that were refused or interrupted. `denied` has the ids of calls
         that were refused although the user interrupted the agent."""
+        if not self._unclear:
+            return []
         unclear, self._unclear = [each._replace(has_result=False) for each in self._unclear], []
         return [
             ended._replace(outcome=Outcome.CANCELLED, error="interrupted by the user")
@@ -602,7 +610,8 @@ class Requests:
     Its lines end at a prompt, or when the counts of the input change."""
 
     def __init__(self) -> None:
-        self._counted: OrderedDict[str, Tokens] = OrderedDict()
+        self._counted: OrderedDict[str, tuple[int | None, ...]] = OrderedDict()
+        """The input, the cached, the output and the written tokens of each answer."""
         self._settled: set[int] = set()
         """The digests of the answers that are not in `_counted` any more: 74 bytes each."""
         self._open: OrderedDict[tuple[str, str, str], tuple[object, str]] = OrderedDict()
@@ -631,29 +640,23 @@ class Requests:
         given = [part for part in parts if part is not None]
         sent = sum(given) if given else None
         kept = kept_for_an_hour(counts) if "cache_creation" in counts else None
-        tokens = Tokens(sent, cached, output, written=parts[2], written_1h=kept)
+        found = sent, cached, output, parts[2], kept
         names = (message_id or "", (request_id or "")[:MOST_ID], (parent_call or "")[:MOST_ID])
-        if not any(tokens) or (key := self._key(names, at_ms, parts)) is None:
+        if not any(found) or (key := self._key(names, at_ms, parts)) is None:
             return None
         self._last = last
         before = self._counted.get(key)
         if before is None and self._settled and digest_of(key) in self._settled:
             return None
-        self._counted[key] = tokens
+        self._counted[key] = found
         if len(self._counted) > _MOST_OPEN_ANSWERS:
             self._settled.add(digest_of(self._counted.popitem(last=False)[0]))
-        if tokens == before:
+        if found == before:
             return None
-        before = before or Tokens()
-        added = Tokens(
-            _added(tokens.input, before.input),
-            _added(tokens.cached, before.cached),
-            _added(tokens.output, before.output),
-            context_used=(tokens.input or None) if parent_call is None else None,
-            written=_added(tokens.written, before.written),
-            written_1h=_added(tokens.written_1h, before.written_1h),
-        )
-        return Usage(added, UsageScope.REQUEST, at_ms, key, text(message, "model"))
+        context = (sent or None) if parent_call is None else None
+        new = found if before is None else [*map(_added, found, before)]
+        added = _new(Tokens, (*new[:3], None, context, None, *new[3:]))
+        return _new(Usage, (added, UsageScope.REQUEST, at_ms, key, text(message, "model")))
 
     def _key(self, names: tuple[str, str, str], at_ms: int | None, parts: object) -> str | None:
         message_id, request_id, _ = names

@@ -20,7 +20,7 @@ from agentwatch.agents.claude.calls import (
 from agentwatch.agents.claude.calls import Calls as ClaudeCalls
 from agentwatch.agents.fields import MOST_ID, Fields, cost, in_words, items, mapping, number, text
 from agentwatch.agents.on_disk import SessionFacts, Tree, Turns, iso_ms
-from agentwatch.agents.tool import OpenCalls, remember
+from agentwatch.agents.tool import remember
 from agentwatch.session.events import (
     Channel,
     Compaction,
@@ -304,50 +304,46 @@ def _error(error: object) -> str:
 _ANSWERS = {Outcome.SUCCEEDED: "answered", Outcome.REJECTED: "rejected", Outcome.CANCELLED: "cancelled"}
 
 
-class Calls:
+class Calls(ClaudeCalls):
     def __init__(self) -> None:
-        self._calls = ClaudeCalls(tool_named)
-        self._open = OpenCalls[str | None]()
-        """The subagents of the open calls, by the calls' ids; None for the main agent."""
-
-    def is_open(self, call_id: str) -> bool:
-        return self._calls.is_open(call_id)
+        super().__init__(tool_named)
 
     def has_open(self) -> bool:
-        return None in self._open.values()
+        return any(call.parent_call is None for call in self._open.values())
 
     def started(
-        self, block: Fields, call_id: str, fields: Fields, folder: str, parent_call: str | None
-    ) -> Iterator[Event]:
-        self._calls.cwd = folder
-        self._open.keep(call_id, parent_call)
-        at_ms, group = iso_ms(fields.get("timestamp")), text(mapping(fields.get("message")), "id")
-        yield self._calls.start({**block, "id": call_id}, parent_call=parent_call, group=group, at_ms=at_ms)
-        name = text(block, "name")
-        if name in ASKING and parent_call is None:
-            question = questions_in(mapping(block.get("input")))
-            yield Permission(name, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question)
+        self, block: Fields, call_id: str, at_ms: int | None, group: str | None, parent_call: str | None
+    ) -> list[Event]:
+        named = block if block.get("id") == call_id else {**block, "id": call_id}
+        started = self.start(named, parent_call=parent_call, group=group, at_ms=at_ms)
+        name = started.tool
+        if name not in ASKING or parent_call is not None:
+            return [started]
+        question = questions_in(mapping(block.get("input")))
+        return [
+            started,
+            Permission(name, None, at_ms=at_ms, key=call_id, call_id=call_id, target=question),
+        ]
 
     def ended(
         self, block: Fields, call_id: str, fields: Fields, structured: object, parent_call: str | None
-    ) -> Iterator[Event]:
+    ) -> list[Event]:
         """A call that was running when the user interrupted it looks like one that the user refused. The
         next text of the user names the interrupted message; versions from 2.1.330 say that a call was
         refused before it ran."""
-        self._open.pop(call_id, None)
         denial, at_ms = text(fields, "toolDenialKind"), iso_ms(fields.get("timestamp"))
         if fields.get("toolDenialBeforeRun") is True:
-            self._calls.deny(call_id)
-        found, named = self._calls, {**block, "tool_use_id": call_id}
-        for event in found.end(named, structured, parent_call=parent_call, at_ms=at_ms, denial=denial):
-            if isinstance(event, ToolEnded) and event.tool in ASKING and event.parent_call is None:
+            self.deny(call_id)
+        named = block if block.get("tool_use_id") == call_id else {**block, "tool_use_id": call_id}
+        events = list[Event]()
+        for event in self.end(named, structured, parent_call=parent_call, at_ms=at_ms, denial=denial):
+            if type(event) is ToolEnded and event.tool in ASKING and event.parent_call is None:
                 answer, answers = _ANSWERS.get(event.outcome, "answered"), _answers(structured) or None
-                yield Permission(event.tool, answer, answers, at_ms=at_ms, key=call_id, call_id=call_id)
-            yield event
-
-    def released(self, *, is_interrupted: bool = False) -> list[Event]:
-        """Return the ends of the calls of which only a later line says whether they were interrupted."""
-        return self._calls.released(is_interrupted=is_interrupted)
+                events.append(
+                    Permission(event.tool, answer, answers, at_ms=at_ms, key=call_id, call_id=call_id)
+                )
+            events.append(event)
+        return events
 
 
 def _answers(structured: object) -> str:
@@ -427,6 +423,7 @@ def _keep(kept: OrderedDict[str, str], key: str, value: str, most: int) -> None:
 
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+_new = tuple.__new__
 _CHANNELS = {"text": Channel.ANSWER, "thinking": Channel.REASONING}
 _MOST_COMPARED = 200
 
@@ -462,6 +459,7 @@ class ClaudeTranscriptDecoder:
             self._is_first = False
             begun.append(RunStarted(TRANSCRIPT_FORMAT))
         if info is not None:
+            self._calls.cwd = self._facts.folder
             begun.append(info)
         if ("forkedFrom" in fields) is not self._repeats_history and "uuid" in fields:
             self._repeats_history = not self._repeats_history
@@ -511,7 +509,7 @@ class ClaudeTranscriptDecoder:
             self._tries = 0
         match kind:
             case "assistant":
-                return [*self._calls.released(), *self._assistant(fields, parent_call)]
+                return self._calls.released() + self._assistant(fields, parent_call)
             case "user":
                 return self._user(fields, parent_call)
         if parent_call is None:
@@ -531,46 +529,45 @@ class ClaudeTranscriptDecoder:
         prompt = user_text(fields).text if fields.get("parentUuid") is None else None
         return self._subagents.of_line(fields, prompt)
 
-    def _user(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
+    def _user(self, fields: Fields, parent_call: str | None) -> list[Event]:
         content = mapping(fields.get("message")).get("content")
         results = [block for block in map(mapping, items(content)) if block.get("type") == "tool_result"]
-        line, parent = fields.get("uuid"), fields.get("parentUuid")
-        if results:
-            yield from self._results(results, fields, parent_call)
-        said = NO_TEXT
-        if not results or len(results) != len(items(content)):
-            said = user_text(fields)
-            self._requests.prompted(parent_call)
+        line, parent, is_main = fields.get("uuid"), fields.get("parentUuid"), parent_call is None
+        events = self._results(results, fields, parent_call) if results else []
+        if results and len(results) == len(items(content)):
+            if is_main:
+                self._tree.add(line, parent, is_of_last_turn=True)
+            return events
+        said = user_text(fields)
+        self._requests.prompted(parent_call)
         if said.origin is not Origin.NOTHING:
             is_interrupted = (
                 said.origin is Origin.INTERRUPTION and text(fields, "interruptedMessageId") is not None
             )
-            yield from self._calls.released(is_interrupted=is_interrupted)
-        is_prompt = said.origin is Origin.PROMPT and not results
-        if parent_call is not None:
-            if is_prompt and fields.get("isMeta") is not True:
-                yield Prompt(said.text, parent_call)
-            return
-        if is_prompt and fields.get("isMeta") is not True and fields.get("isCompactSummary") is not True:
+            events += self._calls.released(is_interrupted=is_interrupted)
+        is_prompt = said.origin is Origin.PROMPT and not results and fields.get("isMeta") is not True
+        if not is_main:
+            return [*events, Prompt(said.text, parent_call)] if is_prompt else events
+        if is_prompt and fields.get("isCompactSummary") is not True:
             rewound = self._tree.add_prompt(line, parent, begins_turn=not self._turns.awaits_prompt)
             if rewound:
-                yield Rewound(rewound)
+                events.append(Rewound(rewound))
             self._turns.prompted(text(fields, "promptId"))
             self._answers.begin_turn()
-            yield Prompt(said.text)
-            return
+            return [*events, Prompt(said.text)]
         is_of_last_turn = bool(results) or self._turns.is_present(text(fields, "promptId"))
         self._tree.add(line, parent, is_of_last_turn=is_of_last_turn)
+        at_ms = iso_ms(fields.get("timestamp"))
         if said.origin is Origin.INTERRUPTION:
-            yield from self._turns.interrupted(
-                text(fields, "interruptedMessageId"), iso_ms(fields.get("timestamp"))
-            )
+            events += self._turns.interrupted(text(fields, "interruptedMessageId"), at_ms)
         elif said.origin in _NOTICES:
             self._turns.noticed(is_task=said.origin is Origin.TASK_END)
-            yield Notice(said.text, iso_ms(fields.get("timestamp")))
+            events.append(Notice(said.text, at_ms))
+        return events
 
-    def _results(self, results: list[Fields], fields: Fields, parent_call: str | None) -> Iterator[Event]:
+    def _results(self, results: list[Fields], fields: Fields, parent_call: str | None) -> list[Event]:
         structured = fields.get("toolUseResult") if len(results) == 1 else None
+        events = list[Event]()
         for block in results:
             call_id = text(block, "tool_use_id") or text(fields, "sourceToolAssistantUUID")
             call_id = call_id or text(fields, "parentUuid") or ""
@@ -578,66 +575,82 @@ class ClaudeTranscriptDecoder:
             if parent_call is None:
                 agent_id = agent_id or text(fields, "agentId")
             self._subagents.link(agent_id, call_id)
-            yield from self._calls.ended(block, call_id, fields, structured, parent_call)
+            events += self._calls.ended(block, call_id, fields, structured, parent_call)
+        return events
 
-    def _assistant(self, fields: Fields, parent_call: str | None) -> Iterator[Event]:
+    def _assistant(self, fields: Fields, parent_call: str | None) -> list[Event]:
+        events = list[Event]()
         message, at_ms = mapping(fields.get("message")), iso_ms(fields.get("timestamp"))
-        message_id = text(message, "id")
-        if parent_call is None:
+        message_id, line, is_main = text(message, "id"), fields.get("uuid"), parent_call is None
+        if is_main:
             begun = self._turns.resumed(message_id)
             is_turn = begun is not None and begun.is_prompted
-            self._tree.add_answer(fields.get("uuid"), fields.get("parentUuid"), begins_turn=is_turn)
+            self._tree.add_answer(line, fields.get("parentUuid"), begins_turn=is_turn)
             if begun is not None:
-                yield begun
+                events.append(begun)
         if fields.get("isApiErrorMessage") is True:
-            yield from self._api_error(fields, parent_call, at_ms)
-            return
-        if parent_call is None and (retracted := self._answers.retracted(fields)) is not None:
-            yield retracted
+            events += self._api_error(fields, parent_call, at_ms)
+            return events
+        if is_main and (retracted := self._answers.retracted(fields)) is not None:
+            events.append(retracted)
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else items(content)
         has_text, characters = False, 0
         for index, block in enumerate(map(mapping, blocks)):
             kind = block.get("type")
-            channel = _CHANNELS.get(kind) if isinstance(kind, str) else None
-            if channel is None:
-                yield from self._block(kind, block, index, fields, parent_call)
-                continue
-            found = text(block, str(kind))
-            has_text = has_text or kind == "text"
-            if found is not None:
-                characters += len(found) if kind == "text" else 0
-                yield Text(channel, found, at_ms, parent_call=parent_call)
-                yield TextEnded(channel, at_ms, parent_call)
-        request_id, is_main = text(fields, "requestId"), parent_call is None
-        usage = self._requests.usage(message, at_ms, request_id, parent_call)
+            if kind == "text" or kind == "thinking":
+                found, channel = text(block, kind), _CHANNELS[kind]
+                has_text = has_text or kind == "text"
+                if found is not None:
+                    characters += len(found) if kind == "text" else 0
+                    events.append(_new(Text, (channel, found, at_ms, None, parent_call, ())))
+                    events.append(_new(TextEnded, (channel, at_ms, parent_call)))
+            elif kind == "tool_use":
+                events += self._call(block, index, fields, at_ms, message_id, parent_call)
+            else:
+                events += self._block(kind, block, index, fields, parent_call)
+        usage = self._requests.usage(message, at_ms, text(fields, "requestId"), parent_call)
         if usage is not None and not self._repeats_history:
-            yield usage
+            events.append(usage)
         if not is_main:
-            return
+            return events
         self._turns.wrote(message_id)
-        self._answers.wrote(fields.get("uuid"), characters)
-        is_last = message.get("stop_reason") == "end_turn" and not self._calls.has_open()
-        if is_last and has_text:
-            yield from self._turns.end(Outcome.SUCCEEDED)
+        self._answers.wrote(line, characters)
+        if has_text and message.get("stop_reason") == "end_turn" and not self._calls.has_open():
+            events += self._turns.end(Outcome.SUCCEEDED)
+        return events
+
+    def _call(
+        self,
+        block: Fields,
+        index: int,
+        fields: Fields,
+        at_ms: int | None,
+        message_id: str | None,
+        parent_call: str | None,
+    ) -> list[Event]:
+        call_id = text(block, "id")
+        if call_id is None:
+            line = text(fields, "uuid") or ""
+            call_id = f"{line}#{index}" if self._calls.is_open(line) else line
+        if tool_named(text(block, "name") or "").kind is ToolKind.DELEGATE:
+            self._subagents.call_started(call_id, mapping(block.get("input")))
+        return self._calls.started(block, call_id, at_ms, message_id, parent_call)
 
     def _block(
         self, kind: object, block: Fields, index: int, fields: Fields, parent_call: str | None
-    ) -> Iterator[Event]:
+    ) -> list[Event]:
+        at_ms = iso_ms(fields.get("timestamp"))
         if kind in _TOOL_USES:
-            line = text(fields, "uuid") or ""
-            call_id = text(block, "id") or (f"{line}#{index}" if self._calls.is_open(line) else line)
-            if tool_named(text(block, "name") or "").kind is ToolKind.DELEGATE:
-                self._subagents.call_started(call_id, mapping(block.get("input")))
-            yield from self._calls.started(block, call_id, fields, self._facts.folder, parent_call)
-        elif isinstance(kind, str) and kind.endswith("_tool_result"):
-            yield from self._calls.ended(block, text(block, "tool_use_id") or "", fields, None, parent_call)
-        elif kind == "fallback":
+            message_id = text(mapping(fields.get("message")), "id")
+            return self._call(block, index, fields, at_ms, message_id, parent_call)
+        if isinstance(kind, str) and kind.endswith("_tool_result"):
+            return self._calls.ended(block, text(block, "tool_use_id") or "", fields, None, parent_call)
+        if kind == "fallback":
             model = text(mapping(block.get("to")), "model")
             to = f"the model {model}" if model else "another model"
-            yield Notice(f"continues with {to}", iso_ms(fields.get("timestamp")))
-        elif kind != "redacted_thinking":
-            yield Unknown(f"content {in_words(kind)}")
+            return [Notice(f"continues with {to}", at_ms)]
+        return [] if kind == "redacted_thinking" else [Unknown(f"content {in_words(kind)}")]
 
     def _api_error(self, fields: Fields, parent_call: str | None, at_ms: int | None) -> Iterator[Event]:
         words = user_text(fields).text or text(fields, "error") or "API error"
