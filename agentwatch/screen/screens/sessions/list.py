@@ -370,7 +370,7 @@ class SessionList(RowView, HeadedView):
 
     def tick(self, now_ms: int) -> None:
         self._now_ms = now_ms
-        self._draw_changes()
+        self._draw_changes(is_tick=True)
 
     def line_count(self) -> int:
         return len(self._rows) or len(self._nothing_rows())
@@ -634,7 +634,7 @@ class SessionList(RowView, HeadedView):
             line, part, times_of(line, now_ms), is_chosen, layout, content.spans(line, part, now_ms)
         )
 
-    def _draw_changes(self) -> None:
+    def _draw_changes(self, *, is_tick: bool = False) -> None:
         top, count = self.scroll_offset.y, self.line_count()
         if (heading := self._kept_heading()) != self._heading_drawn:
             self._heading_drawn = heading
@@ -644,6 +644,8 @@ class SessionList(RowView, HeadedView):
         changed = []
         for y in range(top, top + self.scrollable_content_region.height):
             before = self._drawn.get(y)
+            if is_tick and before is not None and self._now_ms in before.times:
+                continue
             if y < count:
                 shown = self._drawn[y] = self._row_content(y)
                 if before is None or (shown.spans, shown.is_chosen) != (before.spans, before.is_chosen):

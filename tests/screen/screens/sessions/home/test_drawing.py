@@ -8,7 +8,7 @@ from textual.strip import Strip
 from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE
-from agentwatch.screen.screens.sessions.list import SessionList
+from agentwatch.screen.screens.sessions.list import DrawnRow, SessionList
 from agentwatch.screen.widgets.painting import LinePainter
 from tests.builders.home.home_app import NOW_MS, HomeApp, home_of, row, screen_rows
 
@@ -103,6 +103,34 @@ async def test_only_changes_in_view_are_drawn(painted: list[int]) -> None:
         app.home.tick(NOW_MS)
         await pilot.pause()
         assert "✓ 12:59" in screen_rows(app)[3]
+
+
+async def test_a_tick_composes_only_rows_whose_clock_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tick asks for the rows whose time has come, also after other rows have come into view."""
+    asked: list[int] = []
+    content = SessionList._row_content
+
+    def noting(self: SessionList, y: int) -> DrawnRow:
+        asked.append(y)
+        return content(self, y)
+
+    monkeypatch.setattr(SessionList, "_row_content", noting)
+    rows = [working(0), *(settled(number) for number in range(300))]
+    async with home_of(rows, (120, 30)) as (app, pilot):
+        asked.clear()
+        app.home.tick(NOW_MS + SECOND_MS)
+        assert set(asked) == {1}
+        await pilot.press("G")
+        await pilot.pause()
+        asked.clear()
+        for second in range(2, 50):
+            app.home.tick(NOW_MS + second * SECOND_MS)
+        assert asked == []
+        await pilot.press("g")
+        app.home.tick(NOW_MS + 51 * SECOND_MS)
+        await pilot.pause()
+        assert stale_rows(app.home.sessions) == []
+        assert "1:51" in screen_rows(app)[4]
 
 
 @pytest.mark.system
