@@ -359,7 +359,7 @@ class _Agent:
 
     __slots__ = (
         *("arguments", "began", "began_ms", "command", "cwd", "files_due", "has_one_prompt", "open_paths"),
-        *("is_calm", "is_of_session", "is_shared", "opened_ms", "pane", "readings"),
+        *("has_title", "is_calm", "is_of_session", "is_shared", "opened_ms", "pane", "readings"),
     )
 
     def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
@@ -374,7 +374,7 @@ class _Agent:
         self.open_paths: tuple[str, ...] = ()
         self.opened_ms: int | None = None
         self.is_calm: bool | None = None
-        self.pane = ""
+        self.pane, self.has_title = "", False
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
         """Pairs of a time in seconds, and the CPU time used by then, in clock ticks."""
 
@@ -468,9 +468,13 @@ class Processes:
         self.agents = self._without_wrappers(agents, parents, commands, now)
 
     def _title(self, agent: _Agent, now: float) -> State | None:
+        """What the title says. One that says nothing after it has said a state is that of an agent that waits
+        for a prompt; before, its settings may leave the title alone."""
         title = self._titles.of(agent.pane, now)
         says = look_of(agent.command.agent).titles.items()
-        return next((State(state) for begin, state in says if title.startswith(begin)), None)
+        state = next((State(state) for begin, state in says if title.startswith(begin)), None)
+        agent.has_title = agent.has_title or state is not None
+        return State.YOUR_TURN if state is None and title and agent.has_title else state
 
     def _read_stats(self, now: float, reporting: Container[int]) -> None:
         pids = self._proc.pids()

@@ -117,6 +117,14 @@ def _has_unwritten_call(digest: Digest, known: Knowledge, now_ms: int) -> bool:
     return digest.is_answered and now_ms - digest.seen_ms >= _UNWRITTEN_MS
 
 
+def _is_stopped(digest: Digest, process: Process | None, now_ms: int) -> bool:
+    """Whether the title of the terminal says that a turn is over of which the lines have no end: Qwen Code
+    writes none when the user ends its retries. A title may be some seconds older than the last line."""
+    if process is None or process.title is not State.YOUR_TURN or digest.seen_ms is None:
+        return False
+    return now_ms - digest.seen_ms >= _UNWRITTEN_MS
+
+
 def is_left_over(process: Process | None, then_ms: int | None) -> bool:
     """Whether something belongs to an earlier process: the session was resumed since."""
     if process is None or process.began_ms is None or then_ms is None:
@@ -546,6 +554,9 @@ def _live(
         return _turn_ended(digest, process, known, now_ms)
     if not known.has_ends:
         return SessionStatus(State.UNKNOWN, Ground.UNKNOWN, now=RUNNING, by=(Basis.NO_ENDS,))
+    if found.parent is None and _is_stopped(digest, process, now_ms):
+        now, since_ms = Outcome.CANCELLED.value, digest.seen_ms
+        return SessionStatus(State.YOUR_TURN, Ground.INFERRED, since_ms, now, by=(Basis.TITLE,))
     if is_left_over(process, digest.seen_ms):
         by: tuple[Basis, ...] = (Basis.LEFT_OVER,)
         if found.parent is not None:

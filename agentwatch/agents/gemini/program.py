@@ -225,8 +225,9 @@ PROGRAM = Program(
         packages=("@google/gemini-cli",),
         one_prompt=frozenset({"-p", "--prompt"}),
         several_prompts=frozenset({"--acp", "--experimental-acp"}),
-        # `✋  Action Required (folder)`, `✦  Working… (folder)`, unless its settings leave the title alone
-        titles={"\u270b": "asks", "\u2726": "working"},
+        # `✋  Action Required (folder)`, `✦  Working… (folder)` and, after a silence, `⏲  Working… (folder)`,
+        # unless its settings leave the title alone
+        titles={"\u270b": "asks", "\u2726": "working", "\u23f2": "working"},
     ),
     knowledge=Knowledge(
         NO_CALLS,

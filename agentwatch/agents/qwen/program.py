@@ -57,6 +57,8 @@ PROGRAM = Program(
         continues=frozenset({"-c", "--continue"}),
         one_prompt=frozenset({"-p", "--prompt"}),
         several_prompts=frozenset({"--acp", "--experimental-acp", "--input-format"}),
+        # `✳︎ Qwen - folder`, `◐︎ Qwen - folder`, unless its settings leave the title alone
+        titles={"\u2733": "asks", "\u25d0": "working"},
     ),
     knowledge=Knowledge(COMMANDS | CHANGES | {ToolKind.FETCH, ToolKind.DELEGATE}),
     resume=Resume(

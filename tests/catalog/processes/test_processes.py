@@ -86,7 +86,8 @@ def test_the_title_of_a_pane_of_tmux_says_that_gemini_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the tmux in which agentwatch runs is asked, at most once a second, and after a failure once a
-    minute. A title of another agent says nothing."""
+    minute. A title of another agent says nothing. One that says nothing any more is that of an agent that
+    waits for a prompt, as that of Qwen Code, which has no sign then."""
     tmux, titles = tmp_path / "bin" / "tmux", tmp_path / "titles"
     tmux.parent.mkdir()
     tmux.write_text(f"#!/bin/sh\necho $* >> '{tmp_path}/calls'\ncat '{titles}'\n")
@@ -100,9 +101,9 @@ def test_the_title_of_a_pane_of_tmux_says_that_gemini_asks(
         processes.refresh(now + after_s)
         return {each.agent: each.title for each in processes.agents.values() if each.cwd == str(tmp_path)}
 
-    nothing: dict[str, State | None] = {"gemini": None, "qwen": None}
+    nothing: dict[str, State | None] = {"gemini": None, "qwen": None, "pi": None}
     asks = nothing | {"gemini": State.ASKS}
-    with in_terminal(["gemini"], tmp_path), in_terminal(["qwen"], tmp_path):
+    with in_terminal(["gemini"], tmp_path), in_terminal(["qwen"], tmp_path), in_terminal(["pi"], tmp_path):
         here = Processes()
         assert not titles.exists()
         assert said(here, 0) == nothing
@@ -111,14 +112,27 @@ def test_the_title_of_a_pane_of_tmux_says_that_gemini_asks(
         assert said(here, 61) == asks
         titles.write_text("%3 \u25c7  Ready (work)\n")
         assert said(here, 61.9) == asks
-        assert said(here, 62.1) == nothing
+        assert said(here, 62.1) == nothing | {"gemini": State.YOUR_TURN}
         assert (tmp_path / "calls").read_text().count("list-panes -a") == 3
+        titles.write_text("%3 \u23f2  Working (work)\n")
+        assert said(here, 63.2)["gemini"] is State.WORKING
+        for after_s, title, qwen in (
+            (64.5, "\u25d0\ufe0e Qwen - work", State.WORKING),
+            (66, "\u2733\ufe0e Qwen - work", State.ASKS),
+            (68, "Qwen - work", State.YOUR_TURN),
+            (70, "", None),
+        ):
+            with case(title):
+                titles.write_text(f"%3 {title}\n")
+                assert said(here, after_s)["qwen"] is qwen
+        titles.write_text("%3 Qwen - work\n")
+        assert said(Processes(), 72)["qwen"] is None
         monkeypatch.setenv("TMUX", "/run/tmux/other,11,0")
         titles.write_text("%3 \u270b  Action Required (work)\n")
-        assert said(Processes(), 70) == nothing
+        assert said(Processes(), 80) == nothing
         monkeypatch.delenv("TMUX")
-        assert said(Processes(), 70) == nothing
-    assert (tmp_path / "calls").read_text().count("list-panes -a") == 3
+        assert said(Processes(), 80) == nothing
+    assert (tmp_path / "calls").read_text().count("list-panes -a") == 9
 
 
 def test_children_begin_and_end(tmp_path: Path) -> None:

@@ -173,6 +173,23 @@ def test_gemini_asks_if_the_title_of_its_terminal_says_so() -> None:
         assert (works.state, works.ground, works.by) == (State.WORKING, Ground.INFERRED, (Basis.STILL_OPEN,))
 
 
+def test_a_turn_is_over_when_the_title_of_the_terminal_says_so() -> None:
+    """Qwen Code writes no line when the user stops its retries. A title is not as new as the last line."""
+    runs = CHILDLESS._replace(title=State.YOUR_TURN)
+    known = judged(working(seen_ago_ms=6_000), agent="qwen", runs=runs)
+    assert known[:4] == (State.YOUR_TURN, Ground.INFERRED, NOW_MS - 6_000, "cancelled")
+    assert known.by == (Basis.TITLE,)
+    for digest, title, parent in (
+        (working(seen_ago_ms=3_000), State.YOUR_TURN, None),
+        (working(seen_ago_ms=6_000), State.WORKING, None),
+        (working(seen_ago_ms=6_000), None, None),
+        (working(seen_ago_ms=6_000), State.YOUR_TURN, "s0"),
+    ):
+        with case((title, parent)):
+            runs = CHILDLESS._replace(title=title)
+            assert judged(digest, agent="qwen", runs=runs, parent=parent).state is State.WORKING
+
+
 def test_gemini_ends_its_turns_in_silence() -> None:
     """No line of Gemini says that a turn has ended: its end is inferred."""
     assert judged(DONE, agent="gemini")[:2] == (State.YOUR_TURN, Ground.INFERRED)

@@ -375,6 +375,14 @@ CASES = [
         )
         for state in (State.ASKS, State.WORKING)
     ),
+    Case(
+        "a title that says nothing any more",
+        working(seen_ago_ms=9_000),
+        ["The title that the agent gives its pane of tmux says “your turn”. [process 7]", RUNS],
+        missing=["A report of its state, of which qwen has written none."],
+        agent="qwen",
+        runs=process("qwen")._replace(title=State.YOUR_TURN),
+    ),
     live(
         "a call that is not written",
         replace(working(seen_ago_ms=9_000), is_answered=True, last_text="I will run it."),
