@@ -26,9 +26,15 @@ _BLANKS = 500
 
 
 def text_around(text: str, at: int) -> str:
-    before = " ".join(text[max(at - _BLANKS, 0) : at].split())
-    blank = " " if before and text[at - 1 : at].isspace() else ""
-    return f"{before[-_BEFORE:]}{blank}{' '.join(text[at : at + _BLANKS].split())}"[:_SNIPPET]
+    """Return the text around a place in one line. `…` marks an end that is cut."""
+    before, after = text[max(at - _BLANKS, 0) : at], " ".join(text[at : at + _BLANKS].split())
+    blank = " " if before[-1:].isspace() else ""
+    head = " ".join(before.split())
+    if len(head) > _BEFORE or (at > _BLANKS and head):
+        head = f"…{head[-_BEFORE:]}"
+    shown = f"{head}{blank if head else ''}{after}"
+    is_cut = len(shown) > _SNIPPET or text[at + _BLANKS :].strip()
+    return f"{shown[: _SNIPPET - 1]}…" if is_cut else shown
 
 
 class Hit(NamedTuple):
@@ -43,7 +49,7 @@ class Hit(NamedTuple):
     kind: str
     """`prompt`, `answer`, `reasoning` or `result` for a text; for a call the kind of its tool."""
     text: str
-    """At most 240 characters around the words, without line ends."""
+    """At most 240 characters around the words, without line ends, with `…` where it is cut."""
     at_ms: int | None
     """By the agent's clock, or else when its line arrived."""
     call: int | None = None

@@ -139,7 +139,7 @@ def _lines(found: Found, text: str, width: int | None) -> Iterator[SafeText]:
         if width is not None:
             room = max(width - columns(about) - columns(address) - 2, _LEAST_TEXT)
             at = min((at for word in words if (at := shown.lower().find(word)) >= 0), default=0)
-            shown = cut(SafeText(shown[at - room // 3 :] if at > room // 2 else shown), room)
+            shown = cut(SafeText(f"…{shown[at - room // 3 :]}" if at > room // 2 else shown), room)
         yield styled((about, "muted"), (SafeText(f"{address}  "), "strong"), *marked(shown, words))
 
 

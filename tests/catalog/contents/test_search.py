@@ -212,6 +212,21 @@ def test_a_text_has_the_words_in_their_place(tmp_path: Path) -> None:
     assert found("\udcff", session(tmp_path, said("needle"))) == []
 
 
+def test_a_sign_marks_where_a_text_is_cut(tmp_path: Path) -> None:
+    """The text of a hit has at most 240 characters. An end that is shown whole has no sign."""
+    many = "word " * 200
+    for text, shown in (
+        ("a needle", "a needle"),
+        (f"{many}needle", f"…{many[-41:-1]} needle"),
+        (f"needle {many}", f"needle {many}"[:239] + "…"),
+        (f"needle{' ' * 600}end", "needle…"),
+        (f"{' ' * 600}needle", "needle"),
+    ):
+        with case(text):
+            (hit,) = found("needle", session(tmp_path, said(text)))
+            assert hit.text == shown
+
+
 def test_what_nobody_said_is_no_hit(tmp_path: Path) -> None:
     """Keys, ids, encoded data, lines that are not JSON, and the vendor's instructions."""
     cases: list[bytes] = [
