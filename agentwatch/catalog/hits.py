@@ -58,9 +58,7 @@ class Hit(NamedTuple):
     title: str = ""
     repo: str = ""
     path: Path = Path()
-    """The file of the session."""
     changed_ms: int = 0
-    """When the session changed last."""
     into_ms: int | None = None
     """The time of a text since the beginning of the session."""
     entry: int | None = None

@@ -78,7 +78,6 @@ class LocalSession:
         """Whether it is known whether its process runs."""
         self.status: SessionStatus = UNKNOWN
         self.acts: Sequence[Act] = ()
-        """The user's acts, as they were last read."""
         self._acts_of: SessionActs | None = None
         self.below_ms = 0
         """The time of the last line of its subagents; 0 without one."""
@@ -143,8 +142,7 @@ class LocalSession:
         return process.pid if is_said and process is not None and not process.is_shared else 0
 
     def is_timeless(self, now_ms: int) -> bool:
-        """Whether even the words of its state stay: they say how long it is silent, if it is for minutes and
-        no call runs."""
+        """Whether even the words of its state stay; they say for how long it is silent, if no call runs."""
         if not self.is_reported(now_ms):
             return False
         if self.status.state is not State.WORKING or self.status.is_calling or self.digest is None:
@@ -414,8 +412,7 @@ def _branch(written: str | None, repository: Repository, *, is_live: bool) -> st
 
 
 def _title(session: LocalSession) -> str:
-    """The user's name, or else the agent's title, or else the last prompt, which says more than a summary of
-    the first question that is never renewed."""
+    """The user's name, the agent's title, or the last prompt, which says more than a summary of the first."""
     from agentwatch.catalog.digest.digest import Digest
 
     digest, metadata, reported = session.digest or Digest(), session.found.metadata, session.reported

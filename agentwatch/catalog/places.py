@@ -275,8 +275,7 @@ def notes_of(problems: Iterable[OSError]) -> tuple[SafeText, ...]:
 
 
 FULL_PASS_S = 60
-"""Each folder is scanned again after this time, with the stamps of its files: a file that grows does not
-change its folder."""
+"""Each folder is scanned again after this time, with its stamps: a growing file does not change it."""
 _POLL_S = 1.0
 """The shortest time between two readings of a database."""
 _FRESH_NS = 2 * 10**9

@@ -302,8 +302,7 @@ def _output(command: tuple[str, ...], seconds: float) -> str | None:
 
 
 _FULL_SECONDS = 10.0
-"""The time between two readings of all processes, 12 µs each. In between, only new ones, the agents and their
-children are read."""
+"""The time between two readings of all processes, 12 µs each; else only new ones and those of agents."""
 _YOUNG_MS = 5000
 """A process of this age may still become an agent: a shell starts it with `exec`."""
 _FORK_MS = 2000

@@ -90,7 +90,6 @@ class Row(NamedTuple):
     lost_ms: int | None = None
     """The time since which its machine has not reported it, although it ran; None while it does."""
     parent: Key | None = None
-    """The session whose subagent this is."""
     subagents: int = 0
     """Their rows are folded."""
     working_subagents: int = 0

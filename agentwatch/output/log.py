@@ -57,8 +57,7 @@ class ActionLog:
         self._logged = 0
         self._said = 0
         self._outcomes: Counter[Outcome] = Counter()
-        """The calls by outcome, complete when the closing line is due: the end of a run also ends its open
-        calls."""
+        """The calls by outcome, complete for the closing line: the end of a run ends its open calls."""
         self._is_closed = False
 
     def new_lines(self, is_over: bool) -> Iterator[SafeText]:
@@ -163,9 +162,8 @@ def follow_log(
     addresses: bool = False,
 ) -> Iterator[SafeText]:
     """Yield the lines of the log as the recording grows, until it has ended. The texts of the session are
-    dropped: the log does not need them, and the screen may have a second copy in memory. `wait` is called
-    with the number of lines that were just read, while the recording may still grow. With `addresses`, each
-    line of a call has its number: `#12`."""
+    dropped: the screen may have a second copy. `wait` is called with the number of lines just read, while the
+    recording may still grow. With `addresses`, each line of a call has its number: `#12`."""
     log = ActionLog(feed.session, alarms, lambda: feed.acts, addresses=addresses)
     while not feed.is_over:
         applied = feed.advance(POLL_SECONDS)
@@ -207,8 +205,7 @@ class LogWriter:
     def __init__(
         self, reader: LineReader, log_fd: int, agent: Agent | None = None, path: Path | None = None
     ) -> None:
-        """Start the thread, which closes `log_fd`. The alarms and acts are those of the recording at
-        `path`."""
+        """Start the thread, which closes `log_fd`. The alarms and acts are those of the file at `path`."""
         self.fault: OSError | None = None
         """Why the log is incomplete; None while no write has failed."""
         self._log_fd = log_fd

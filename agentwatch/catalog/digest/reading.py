@@ -249,8 +249,7 @@ def _read(found: SessionEntry) -> tuple[Digest, Decoder | None] | None:
 
 
 _TAIL_BYTES = (1 << 18, 1 << 20, 1 << 22)
-"""The tail grows until a turn begins or ends in it: one line of a session may have 100 KB, one with an image
-several MB."""
+"""The tail grows until a turn begins or ends in it: a line may have 100 KB, one with an image several MB."""
 _MANY_LINES = 5_000
 """A tail with this number of lines does not grow: it would take more than 0.1 s."""
 _LINE_BYTES = 64 << 20

@@ -47,7 +47,6 @@ class Exported:
     start: int = 0
     """The offset at which the exported part starts."""
     is_whole: bool = True
-    """Whether nothing of the session is left out."""
     filter_words: str = ""
     """The words that select calls; empty if all are exported."""
     matches: Matches | None = None

@@ -321,8 +321,7 @@ _MORE = 15
 
 
 class PlanView(Static):
-    """Shows how many items are done and the current one; on a wide screen all, in three lines, while one is
-    open."""
+    """Shows how many items are done, and the current one; on a wide screen all, in three lines, if open."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(id="todo")

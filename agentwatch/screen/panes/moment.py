@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from agentwatch.screen.panes.opening import Opening
 
 _READ_BYTES = 1 << 16
-"""A replay counts as finished if fewer bytes than this are unread: then it has reached the end of the
-recording, not only of what was read."""
+"""A replay has ended if fewer bytes are unread: it is at the end of the recording, not of what was read."""
 
 
 class Change(Enum):

@@ -1,5 +1,4 @@
-"""The requests of the command line about the moment: where to open, which part to replay, and where to pause.
-This module is imported only if there is one."""
+"""The moments that the command line asks for: to open, replay, pause. Imported only if there is one."""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ LOADING_SHARE = 1.0
 """The share while the user waits for a file to load. After a key, a slice of loading is skipped."""
 _TURNS = 20
 """Turns of the event loop between two ticks while a file loads. Without them, each of the tasks that forward
-a key would wait for a slice of loading, and a key would take 110 ms. If there is nothing else to do, they
-take 0.3 ms."""
+a key would wait for a slice of loading, and a key would take 110 ms. Idle, they take 0.3 ms."""
 _REPAID_OVER = 8
 """The number of cycles over which time beyond the share is saved: an expensive cycle delays the following
 ones a little, instead of only the next one by a tenth of a second."""

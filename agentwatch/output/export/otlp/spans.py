@@ -65,9 +65,8 @@ class Span:
 
 
 def attributes(values: Mapping[str, Value | None]) -> dict[str, Value]:
-    """Return the attributes that are known, with texts and numbers that every backend can store: no half a
-    surrogate pair, at which the encoder fails, no NUL, at which some backends do, and no number over 64
-    bits."""
+    """Return the known attributes, with texts and numbers that every backend can store: no half a surrogate
+    pair (the encoder fails), no NUL (some backends do), and no number over 64 bits."""
     known: dict[str, Value] = {}
     for name, value in values.items():
         if isinstance(value, str):
@@ -163,7 +162,6 @@ class _Clock:
         self._timeline = exported.timeline
         self._shift_ms = _shift(exported)
         self.has_times = exported.timeline.has_times
-        """Whether the recording has any time."""
         written_ms = _valid(exported.modified_ms) or 1
         durations = (run.duration_of_turns_ms or 0 for run in self._session.runs)
         self._written = _Period(_before(written_ms, sum(durations)) * _NS, written_ms * _NS)

@@ -418,8 +418,7 @@ _WHOLE, _PARTS = _by_head(whole=True), _by_head(whole=False)
 
 
 def tokens(piece: str, words: set[str], heads: set[str]) -> Iterator[Found]:
-    """Yield the tokens in a piece, in the order of the rules. `heads` are the first 4 letters of its
-    words."""
+    """Yield the tokens in a piece, in the order of the rules. `heads` are the first 4 letters of words."""
     rules = [rule for head in heads & _WHOLE.keys() for rule in _WHOLE[head]]
     if words:
         rules += [

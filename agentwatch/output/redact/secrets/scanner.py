@@ -362,8 +362,7 @@ def find(text: str) -> list[Found]:
 
 
 def _in_text(text: str, view: str = "") -> list[Found]:
-    """Return the secrets of a text, in any order; they may overlap. `view` is the plain text, if it is
-    known."""
+    """Return the secrets of a text, in any order; they may overlap. `view` is the plain text, if known."""
     view = view or plain(text)
     found = [*_key_blocks(view), *cells(view)]
     for start in range(0, len(view), _STEP):

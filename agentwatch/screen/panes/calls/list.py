@@ -177,8 +177,7 @@ class RowsByTime:
             self.shown += 1
 
     def _unit(self, y: int) -> tuple[int, int, Row]:
-        """Return the first row of the fold that contains row `y`, the row after its last one, and the
-        fold."""
+        """Return the first row of the fold that contains row `y`, the row after its last, and the fold."""
         row = self._rows[y]
         if row.fold >= 0:
             y = bisect_left(self._rows.firsts, row.fold)
@@ -540,8 +539,7 @@ unknown, by agentwatch's clock), and the duration of the strip in ms."""
 class TimeStrip:
     def __init__(self) -> None:
         self._ahead_ms: dict[int, int | None] = {}
-        """For each number of a run in which the agent gave times: its clock minus agentwatch's clock; None
-        while that is unknown."""
+        """By the run, if the agent gives times: its clock minus agentwatch's clock; None while unknown."""
         self._firsts: dict[int, tuple[int, int]] = {}
         """For each number of a run: the number of its first call with a time of the agent, and of the first
         call that shows the difference of the clocks."""

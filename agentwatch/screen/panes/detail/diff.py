@@ -23,8 +23,7 @@ _STYLES = _CHANGED | {"@": "hunk", "\\": "muted", "f": "heading"}
 
 
 class Diff(Output):
-    """The lines of a diff with their numbers. Changed lines have a background, so that the text keeps its
-    colours."""
+    """The lines of a diff, numbered. Changed ones have a background, so that text keeps its colours."""
 
     def __init__(self, lines: Sequence[DiffLine], code: CodeStyle) -> None:
         super().__init__([line.text for line in lines])

@@ -78,8 +78,7 @@ _GREY = Color.from_ansi(8)
 
 
 class ShellOutput(Output):
-    """Lines in their own colours; unreadable colours are replaced by those of the pane. `raw` are the same
-    lines with their escape sequences."""
+    """Lines in their own colours, or the pane's for unreadable ones. `raw` are they with their sequences."""
 
     def __init__(self, lines: Sequence[SafeText], raw: Sequence[str], style_name: str, ground: Style) -> None:
         super().__init__(lines, style_name)

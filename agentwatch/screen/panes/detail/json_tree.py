@@ -75,9 +75,8 @@ class JsonTree(Section):
         return _safe(node.name or ""), value
 
     def open_to(self, pattern: re.Pattern[str], nth: int, under: str | None = None) -> int:
-        """Open the branches above a match; the caller must lay out the section again. `nth` counts the
-        matches before it with all branches open, in the member `under` or in all. Return how many are
-        visible."""
+        """Open the branches above a match; the caller lays out the section again. `nth` counts the matches
+        before it with all branches open, in the member `under` or in all. Return how many are seen."""
         passed = 0
         level, is_inside = (1 if self._folded_as is None else 2), under is None
         for node in islice(self._walk(lambda node: node.is_branch), _MOST_NODES):

@@ -48,8 +48,7 @@ class BlockMatch(NamedTuple):
 
 
 class DetailScroller:
-    """The view of a detail: the first column of cut lines, the matches, and a cursor over branches and
-    failing lines."""
+    """The view of a detail: the first column of cut lines, matches, a cursor over branches and failures."""
 
     def __init__(self, pane: LineView) -> None:
         self._pane = pane
@@ -198,7 +197,6 @@ class DetailView(LineView):
         self._waited = NO_WAIT
         self._shown: tuple[object, ...] = ()
         self.is_raw = False
-        """Whether the raw lines of the recording are shown."""
         self._is_in_sight = False
         self._view = DetailScroller(self)
         self._decoded: DecodedCall | None = None

@@ -110,8 +110,7 @@ def is_same(one: object, other: object) -> bool:
 
 class MoreFields(JsonTree):
     """A line that unfolds into the fields, each with its own branches folded. A field that repeats an earlier
-    one is left out. If an earlier field has the same name and another value, the name of the block is added:
-    `result.path`."""
+    one is left out. One with an earlier name and another value gets the name of the block: `result.path`."""
 
     def __init__(self, fields: Iterable[Field]) -> None:
         self._names: dict[tuple[str, str], str] = {}
@@ -253,8 +252,7 @@ class SectionList:
         return section.value_at(row - self._tops[index])
 
     def next_branch(self, start: int | None, step: int, rows: range) -> int | None:
-        """Return the row of the next branch down (1) or up (-1) among `rows`, after `start` if it is in
-        them."""
+        """Return the row of the next branch down (1) or up (-1) among `rows`, after `start` if it is one."""
         if start is None or start not in rows:
             start = rows.start - 1 if step > 0 else rows.stop
         ahead = range(start + 1, rows.stop) if step > 0 else range(start - 1, rows.start - 1, -1)

@@ -146,8 +146,7 @@ assert PAGE % _GROUP == 0, "the heights of a group must be on one page"
 
 class Heights:
     """A list of heights with sums of groups (a Fenwick tree): every query and change costs O(log n). The sum
-    at place i, counted from 1, covers the groups after place i & (i - 1) (i without its lowest bit) up to and
-    including place i."""
+    at place i, counted from 1, covers the groups after place i & (i - 1), without the lowest bit, up to i."""
 
     def __init__(self, heights: Iterable[int] = (), spill: Spill | None = None) -> None:
         self._heights = Numbers("I", spill or Spill())
@@ -224,8 +223,7 @@ class Heights:
 
     def at(self, line: int) -> tuple[int, int]:
         """Return the index of the item that contains a line, and the line's offset in it. Past the end, the
-        index is the number of items. Of several items at one line it is the last: the others have height
-        0."""
+        index is the number of items. Of several at one line it is the last: the others have height 0."""
         index, first_line, end = self._found
         if first_line <= line < end:  # as for most lines of a pane that is drawn
             return index, line - first_line

@@ -150,8 +150,7 @@ class BlockViewport:
         self._pane.painter.forget_from(top)
 
     def count_as_old(self, top: int, lines: int) -> None:
-        """Do not count the lines that a re-measured block gains, unless it is below the end that the user
-        left."""
+        """Do not count lines that a re-measured block gains, unless it is below the end that was left."""
         pane = self._pane
         if not pane.following and top < pane.count_when_unfollowed:
             pane.count_when_unfollowed += lines

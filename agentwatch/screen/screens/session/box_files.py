@@ -230,8 +230,7 @@ class FileCalls(BoxList[Call]):
 
 
 def _time(state: BoxState, call: Call) -> str:
-    """Return when a call ended, or else started: `09:07:14`; `~09:07:14` if only the next moment has a
-    time."""
+    """Return when a call ended, or else started: `09:07:14`; `~09:07:14` if only the next moment has one."""
     known_ms, place = latest_ms(call), call.ended or call.started
     if known_ms is not None or place is None or (about_ms := state.ms_at(after(place))) is None:
         return time_of_day(known_ms)

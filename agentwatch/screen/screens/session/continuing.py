@@ -32,9 +32,8 @@ _BACK = "esc change the prompt"
 
 
 class ContinueDialog(ModalScreen[Plan | None]):
-    """Asks for the prompt, then shows the command; enter runs only a command that is shown. If the run may
-    get wider permissions than the session had, the user must also press `y`. A queued prompt goes to the
-    process that has the session open."""
+    """Asks for the prompt, then shows the command; enter runs only a command that is shown. Wider permissions
+    than the session had need `y` too. A queued prompt goes to the process that has the session open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),

@@ -21,8 +21,7 @@ from agentwatch.screen.screens.session.dialogs import KeyDialog
 from agentwatch.text.safe import SafeText, safe_line
 
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from agentwatch.cli.start import main; main()"
-"""The code for `python -P -c`. With `-P`, modules in the working directory, perhaps the agent's, are not
-found."""
+"""Code for `python -P -c`: `-P` leaves out modules in the working directory, which may be the agent's."""
 _MOST_SAID = 4096
 
 

@@ -41,9 +41,8 @@ class Notices:
         """The start of the last absence of 5 minutes or more in which something happened."""
 
     def update(self, words: SafeText, facts: AgentFacts, *, is_quiet: bool) -> list[SafeText]:
-        """Return the messages to show: hits of rules, loop warnings and acts of the user. It is called once
-        per tick, and returns no loop warnings while an old recording is being read. `is_quiet` says whether
-        the silence is longer than tolerated."""
+        """Return the messages to show, once per tick: hits of rules, acts of the user, and loop warnings
+        unless an old recording is read. `is_quiet`: the silence is longer than tolerated."""
         found = self._loops.update(self._feed.session.calls)
         self._attention.update(words, is_quiet=is_quiet, is_paused=bool(facts.paused_by))
         warnings = [loop.words() for loop in found] if self._attention.is_watching else []

@@ -275,8 +275,7 @@ class Panes:
 
 
 class TabLine(Static):
-    """The titles of tabs; a click opens one. If space is short, only the open one shows more than its
-    number."""
+    """The titles of tabs; a click opens one. In little space only the open one shows more than its number."""
 
     @dataclass
     class Clicked(Message):

@@ -28,8 +28,7 @@ _NO_STDERR = "the agent has written nothing to stderr"
 
 
 class Workspace(Vertical):
-    """The panes, the to-do list above and the bars below them. Calls and matches of a preview have no
-    numbers."""
+    """The panes, the to-do list above and the bars below. Calls and matches of a preview have no numbers."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("workspace")
 

@@ -125,9 +125,8 @@ _PROBLEM_SECONDS = 10.0
 
 
 class HomeApp(SessionApp[None]):
-    """Shows the sessions of the machine, or the screen of one of them. The sessions are watched in a thread,
-    also while a session is open. `held` are the signals that arrived before the app runs. `is_here` says
-    whether this machine is watched."""
+    """Shows the sessions of the machine, or the screen of one; a thread watches them all the time. `held` are
+    the signals that arrived before the app runs, `is_here` says whether this machine is watched."""
 
     def __init__(
         self,

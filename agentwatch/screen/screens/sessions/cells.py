@@ -203,8 +203,7 @@ def grown(needed: Widths, rows: Sequence[Row], now_ms: int, chosen: Sequence[str
 
 
 def columns_for(width: int, needed: Widths, chosen: Sequence[str] = ()) -> Columns:
-    """Return the columns of a pane with a row per session. Those `chosen` are left out only without any
-    room."""
+    """Return the columns of a pane with a row per session. Those `chosen` are left out only without room."""
     gap = 2 if width >= _LEAST_FOR_WIDE_GAPS else 1
     wanted = {*(chosen or _USUAL), "title"}
     cells = [

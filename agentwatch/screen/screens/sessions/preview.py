@@ -64,7 +64,6 @@ class Question(NamedTuple):
     """The whole text of the question, a foreign text; for a command, all of its lines."""
     since_ms: int | None
     way: SafeText
-    """The way to answer the question."""
     call: Call | None = None
 
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 _CHOSEN = Choices("rings.json", 500, bool)
 _MOST_RUNG = 1000
 _BLINK_MS = 500
-"""Claude Code is busy or idle for up to 300 ms in the middle of a question. Nobody answers one and
-misses the next within this time."""
+"""Claude Code is busy or idle for up to 300 ms in a question; nobody misses the next one meanwhile."""
 
 
 def is_silenced(key: Key) -> bool:

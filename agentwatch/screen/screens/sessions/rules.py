@@ -33,8 +33,7 @@ _LINES = (".jsonl", ".ndjson")
 
 
 class SessionAlarms:
-    """Judges the files, on this machine, of at most 20 live sessions, each from when the list first had
-    it."""
+    """Judges the files, on this machine, of at most 20 live sessions, each from when the list got it."""
 
     def __init__(
         self,
@@ -140,8 +139,7 @@ _NO_END = frozenset({(State.STARTING, State.YOUR_TURN), (State.ASKS, State.YOUR_
 
 
 class StateRules:
-    """Runs commands when the state of a session changes to one that its agent reports, while the list is
-    open."""
+    """Runs commands when a session's state changes to one that its agent reports, while the list is open."""
 
     def __init__(
         self,

@@ -77,8 +77,7 @@ class HomeScreen(Screen[None]):
         self.set_interval(_CLOCK_SECONDS, self._tick)
 
     def show(self, rows: Rows, facts: ListFacts, *, vanished: Iterable[Key] | None = None) -> None:
-        """Show sessions, and draw what changed. `vanished` is None if `rows` has all, not only changed
-        ones."""
+        """Show sessions, and draw what changed. `vanished` is None if `rows` has all of them."""
         if self._found is not None and self._found.is_attached:
             self._found.show_rows(rows)
         now = now_ms()

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from agentwatch.screen.screens.sessions.rules import SessionAlarms
 
 _TICK_SECONDS = 0.5
-"""The shortest time between two reports, and the interval at which the state logs of agents and the files of
-live sessions in view are read."""
+"""The least time between two reports, or readings of state logs and of files of live sessions in view."""
 _ROW_SECONDS = 2e-5
 """The time between two reports for each row, until all sessions are read: the screen takes 3 µs for a row."""
 _MOST_AT_ONCE = 2_000

@@ -236,8 +236,7 @@ def way_to_answer(row: Row, key: str) -> SafeText:
 
 
 def repository(row: Row, *, is_short: bool = False) -> SafeText:
-    """Return the repository after the name of its machine; `is_short` names only the publisher, not the
-    machine."""
+    """Return the repository after its machine's name; `is_short` names the publisher, not the machine."""
     place = foreign((is_short and row.publisher) or row.place)
     return SafeText((f"{place}:" if place else "") + (foreign(row.repo) or UNKNOWN))
 
@@ -275,8 +274,7 @@ def last_act(row: Row, now_ms: int) -> SafeText:
 
 
 def succeeded(row: Row) -> str:
-    """Return the calls that succeeded, such as `31 ✓`. If only the outcomes are unknown, return all calls,
-    `31 ↵`; if nothing is known, a dash."""
+    """Return the calls that succeeded, `31 ✓`; without outcomes, all calls, `31 ↵`; else a dash."""
     if row.calls is None or not _is_count(row.calls):
         return UNKNOWN
     if row.failed is None:
