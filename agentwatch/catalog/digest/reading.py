@@ -83,24 +83,20 @@ class LastTestsReader:
             known = self._digest.open_calls.get(event.call_id[:MOST_LINE])
             kind = known.kind if known is not None and event.kind is ToolKind.OTHER else event.kind
             if kind is ToolKind.EXECUTE and event.outcome is not Outcome.REJECTED:
+                from agentwatch.analysis.shell import only_reads, parts_of
+
                 words = event.target or ("" if known is None else known.command or known.target)
-                if len(line) <= _MOST_BYTES and words and not _only_reads(words[:MOST_PATH]):
-                    self._commands.append(_Command(line, event, words[:MOST_PATH], self._changes))
+                words = words[:MOST_PATH]
+                if len(line) <= _MOST_BYTES and words and not only_reads(parts_of(words)):
+                    self._commands.append(_Command(line, event, words, self._changes))
             elif kind in CHANGES and event.outcome in _DONE:
                 self._changes += 1
 
     def finish(self) -> None:
         digest = self._digest
-        if not self._commands:
-            if self._changes and digest.tests is not None:
-                digest.tests = digest.tests._replace(is_stale=True)
-            return
-        from agentwatch.analysis.verdict_history import command_key
-
         silent: set[int] = set()
         for command in reversed(self._commands):
-            found = self._verdict(command)
-            key = hash(command_key(command.words, digest.cwd or None))
+            found, key = self._verdict(command)
             if found is None:
                 silent.add(key)
             elif found.is_of_tests:
@@ -115,7 +111,9 @@ class LastTestsReader:
         elif self._changes and digest.tests is not None:
             digest.tests = digest.tests._replace(is_stale=True)
 
-    def _verdict(self, command: _Command) -> Verdict | None:
+    def _verdict(self, command: _Command) -> tuple[Verdict | None, int]:
+        """Return the verdict that a command shows, and the hash of the command."""
+        from agentwatch.analysis.verdict_history import command_key
         from agentwatch.analysis.verdicts import verdict
         from agentwatch.session.blocks import ContentBlock, OutputBlock
 
@@ -124,13 +122,8 @@ class LastTestsReader:
         printed = [block.text for block in blocks if isinstance(block, OutputBlock | ContentBlock)]
         found = verdict(command.words, printed, event.exit_code)
         has_result = event.outcome in _DONE
-        return found if found is not None and (has_result or found.is_red) else None
-
-
-def _only_reads(words: str) -> bool:
-    from agentwatch.analysis.shell import only_reads, parts_of
-
-    return only_reads(parts_of(words))
+        key = hash(command_key(command.words, self._digest.cwd or None))
+        return (found if found is not None and (has_result or found.is_red) else None), key
 
 
 MOST_LINES = 20_000

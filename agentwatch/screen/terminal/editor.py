@@ -95,7 +95,7 @@ def _first_change(diff: str) -> int | None:
 
 
 def file_of(call: Call | None, session: Session) -> str:
-    """Return the absolute path of the call's file, never an option. Raise `Unopened` without a regular one."""
+    """Return the absolute path of a call's file, never an option. Raise `Unopened` without a regular one."""
     if call is None:
         raise Unopened("No call is selected.")
     if not call.path:
