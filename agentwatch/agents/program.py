@@ -4,8 +4,6 @@ A program is declared without importing its readers: each is named as `module:na
 needed. `status` in a prompt and the list of sessions need the programs, but no decoder.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from agentwatch.session.events import ToolKind
+from agentwatch.session.tool_kind import ToolKind
 
 if TYPE_CHECKING:
     from agentwatch.agents.places import Kind
@@ -63,7 +61,7 @@ def on_first_use(place: str) -> Callable[..., Any]:
     return _OnFirstUse(place)
 
 
-def opens(place: str, is_own: Callable[[Path, bytes], bool]) -> Opener:
+def opens(place: str, is_own: Callable[[Path, bytes], bool]) -> "Opener":
     """Return what opens the sessions at the paths of a kind.
 
     Args:
@@ -82,7 +80,7 @@ class SessionsAt(NamedTuple):
     roots: tuple[str, ...]
     """Where the agent's own folder may be: below a variable, or below the home folder. A program that reads a
     variable has the default folder too from the time before it was set, so both count."""
-    layout: str | Callable[[], Kind]
+    layout: "str | Callable[[], Kind]"
     """A function that returns the `Kind` of the folder, or its `module:name`."""
     over_ssh: str = ""
     """The agent's own folder as a word of the shell, if sessions in it are read from a host without

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from agentwatch.agents.fields import MOST_ID, Fields, items, mapping, number, text
-from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -21,6 +20,7 @@ from agentwatch.session.events import (
     ToolKind,
     ToolStarted,
 )
+from agentwatch.session.tool_kind import MOST_COMMAND
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
 

@@ -14,7 +14,6 @@ from agentwatch.cli.parameters import printed_colour
 from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, fitted, marked, safe_line, styled
-from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def find(words: tuple[str, ...], file: str | None, limit: int, *, as_json: bool)
         raise click.UsageError(error.reason) from None
     if as_json:
         lines = [hit_json(hit) for hit in found.hits]
-        code = print_json([b"\n".join(map(safe_json, lines) if os.isatty(1) else lines)]) if lines else 0
+        code = print_json([b"\n".join(lines)]) if lines else 0
     else:
         code = print_lines(_lines(found, text, terminal_width(_WIDTH)))
     for note in _notes(found, limit):

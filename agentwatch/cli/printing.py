@@ -241,10 +241,8 @@ def _print_actions(
 def _print_result(feed: Feed, place: Place) -> None:
     """Print the result as the agent wrote it, in pieces if it is longer than 16 MiB."""
     if place.length <= MOST_LINE_BYTES:
-        from agentwatch.text.safe_json import safe_json
-
         line = joined(feed.line_at(place).rstrip(b"\r").split(b"\n"))
-        write_json((safe_json(line.decode("utf-8", "replace").encode()) if os.isatty(1) else line,))
+        write_json([line.decode("utf-8", "replace").encode() if os.isatty(1) else line])
         return
     for offset in range(place.offset, place.offset + place.length, MOST_LINE_BYTES):
         length = min(MOST_LINE_BYTES, place.offset + place.length - offset)

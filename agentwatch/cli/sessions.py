@@ -30,7 +30,6 @@ from agentwatch.cli.stdout import print_json, print_lines, terminal_width
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, fitted, safe_line, styled
-from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
@@ -248,9 +247,7 @@ def _print_json(rows: Sequence[Row]) -> int:
         from agentwatch.catalog.kept_prices import keep
 
         keep()
-    if not lines:
-        return 0
-    return print_json([b"\n".join(map(safe_json, lines) if os.isatty(1) else lines)])
+    return print_json([b"\n".join(lines)]) if lines else 0
 
 
 def _totals(count: int, size: int) -> list[str]:

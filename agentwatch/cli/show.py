@@ -129,14 +129,12 @@ def _show_why(words: str, *, as_json: bool) -> int:
 
         from agentwatch.base.json_fields import Field, values_of
         from agentwatch.output.session_rows import row_json
-        from agentwatch.text.safe_json import safe_json
 
         since_ms = Field("since_ms", int, 1 << 63, least=-(1 << 63))
         fields = Field("weight", str), Field("what", str), Field("source", str), since_ms
         found = orjson.loads(row_json(row, platform.node())) | {"version": 1, "at_ms": at_ms}
         found["evidence"] = [values_of(fields, proof) for proof in proofs]
-        data = orjson.dumps(found)
-        return print_json([safe_json(data) if os.isatty(1) else data])
+        return print_json([orjson.dumps(found)])
     lines = why(row, proofs, at_ms, terminal_width(_WIDTH) or _WHOLE)
     return print_lines(styled(*pieces) for pieces in lines)
 

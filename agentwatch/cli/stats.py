@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,7 +35,6 @@ from agentwatch.rules.language.errors import nearest
 from agentwatch.text.amounts import about_dollars, dollars, plural, short_count
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, fitted, safe_line, styled, wrapped
-from agentwatch.text.safe_json import safe_json
 from agentwatch.text.times import date_and_minute
 
 if TYPE_CHECKING:
@@ -113,8 +111,7 @@ def stats(
     found = with_index("stats", use)
     keep()
     if as_json or output_format == "json":
-        data = orjson.dumps(json_record(found, grouped))
-        return print_json([safe_json(data) if os.isatty(1) else data])
+        return print_json([orjson.dumps(json_record(found, grouped))])
     if output_format == "csv":
         return print_lines(csv_lines(found, grouped))
     return print_lines(report(found, grouped, terminal_width(_WIDTH) or _WHOLE))

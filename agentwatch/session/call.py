@@ -21,8 +21,6 @@ from agentwatch.session.storage import CallIds, Numbers, Spill
 
 _MOST_CHARACTERS = 4096
 """The length of the longest path on Linux. A target is shown with at most 200 columns."""
-MOST_COMMAND = 1 << 16
-"""The length of the longest command, which rules judge as a whole. One of this length was cut."""
 MOST_ID_CHARACTERS = 512
 _MOST_MEMBERS = 256
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
+from agentwatch.session.tool_kind import ToolKind
+
 __all__ = [
     "Channel",
     "Compaction",
@@ -77,36 +79,6 @@ class Outcome(StrEnum):
     """Calls only: it completed, but the stream does not say whether it succeeded."""
     UNFINISHED = "unfinished"
     """A call that never completed, or a run that ended without a result."""
-
-
-class ToolKind(StrEnum):
-    """What a tool does, independent of what the agent calls it.
-
-    The kinds are those of the Agent Client Protocol, and also `plan`, `delegate` and `mcp`. The decoder sets
-    the kind. The rest of the program matches on the kind, never on a tool's name or phrase.
-
-    Example:
-        >>> import agentwatch
-        >>> [call.kind.value for call in agentwatch.load("recordings/plain.ndjson").calls]
-        ['read', 'edit']
-    """
-
-    READ = "read"
-    EDIT = "edit"
-    """Changes or creates a file."""
-    DELETE = "delete"
-    MOVE = "move"
-    SEARCH = "search"
-    EXECUTE = "execute"
-    """Runs a command."""
-    FETCH = "fetch"
-    THINK = "think"
-    PLAN = "plan"
-    """Updates the agent's to-do list."""
-    DELEGATE = "delegate"
-    """Starts a subagent."""
-    MCP = "mcp"
-    OTHER = "other"
 
 
 class PlanStatus(StrEnum):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from agentwatch.session.call import (
     FEW_SETTLED,
-    MOST_COMMAND,
     Call,
     CallKey,
     Pieces,
@@ -51,6 +50,7 @@ from agentwatch.session.limits import with_report
 from agentwatch.session.rules import asks_user, begins_turn, planned, question_words, repeats_end, retry_words
 from agentwatch.session.runs import Run
 from agentwatch.session.session import Session, repeated_calls
+from agentwatch.session.tool_kind import MOST_COMMAND
 from agentwatch.session.transcript import FEW_ENDED, Answer, Kind
 from agentwatch.text.amounts import plural
 

@@ -166,6 +166,7 @@ def test_the_package_loads_no_more_than_is_used() -> None:
     # The index answers without what reads sessions, which takes 50 ms.
     modules = loaded(RUN, "find", "--path", "app.py")
     assert modules.isdisjoint({"agentwatch.feed.feed", "agentwatch.catalog.contents"})
+    assert modules.isdisjoint({"agentwatch.session.events", "orjson"})
     # The formats of files and their list need no package of the extra.
     program = """
 from agentwatch.output.export.exporters import exporter_named, exporter_names

@@ -11,9 +11,9 @@ from agentwatch.agents.acp.messages import count_of, short, texts_in
 from agentwatch.agents.changes import equal_ends, line_count, lines_of
 from agentwatch.agents.fields import NO_FIELDS, Fields, digest_of, items, mapping, number, text
 from agentwatch.agents.tool import OpenCalls, Phrase, joined_words, listed_entries, other_tool, remember
-from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.counts import complete_sum
 from agentwatch.session.events import Event, Outcome, Plan, ToolEnded, ToolKind, ToolProgress, ToolStarted
+from agentwatch.session.tool_kind import MOST_COMMAND
 from agentwatch.text.amounts import plural
 from agentwatch.text.paths import relative_to
 

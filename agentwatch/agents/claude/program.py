@@ -27,7 +27,7 @@ from agentwatch.agents.program import (
     opens,
 )
 from agentwatch.agents.session_entry import NO_METADATA, Metadata, SessionEntry
-from agentwatch.session.events import ToolKind
+from agentwatch.session.tool_kind import ToolKind
 
 _STORE = opens(
     "agentwatch.agents.claude.subagent_files:open_claude_subagents",

@@ -6,7 +6,6 @@ import os
 
 from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
 from agentwatch.agents.fields import mapping
-from agentwatch.agents.on_disk import iso_ms
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt, opens
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
@@ -23,6 +22,8 @@ def sessions() -> Kind:
 
 
 def _session(spot: Spot) -> list[SessionEntry]:
+    from agentwatch.agents.on_disk import iso_ms  # with the events of sessions, 3 ms
+
     session_id, folder = spot.name.removesuffix(MESSAGES), spot.folder
     if session_id != folder.name:
         return one_file(spot, session_id, parent=folder.name, reach=Reach.STORE)

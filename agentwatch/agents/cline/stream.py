@@ -26,7 +26,6 @@ from agentwatch.agents.tool import (
     tokens_in,
 )
 from agentwatch.session.blocks import Block
-from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -44,6 +43,7 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
+from agentwatch.session.tool_kind import MOST_COMMAND
 
 
 def _listed(arguments: Fields, key: str, inner: str = "") -> list[str]:

@@ -34,7 +34,6 @@ from agentwatch.agents.tool import (
     other_tool,
     tokens_in,
 )
-from agentwatch.session.call import MOST_COMMAND
 from agentwatch.session.events import (
     Channel,
     Event,
@@ -58,6 +57,7 @@ from agentwatch.session.events import (
     Usage,
     UsageScope,
 )
+from agentwatch.session.tool_kind import MOST_COMMAND
 from agentwatch.text.amounts import one_line
 from agentwatch.text.paths import relative_to
 

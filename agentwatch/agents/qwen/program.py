@@ -15,7 +15,7 @@ from agentwatch.agents.program import (
     SessionsAt,
     dashed,
 )
-from agentwatch.session.events import ToolKind
+from agentwatch.session.tool_kind import ToolKind
 
 _MODES = {
     "plan": "it plans, and changes nothing",

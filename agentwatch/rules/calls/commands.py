@@ -10,7 +10,7 @@ from itertools import chain, islice, pairwise, takewhile, zip_longest
 from typing import Final, NamedTuple
 
 from agentwatch.analysis.shell import MOST_NESTED, SUBSTITUTED, Kind, ShellToken, shell_tokens
-from agentwatch.session.call import MOST_COMMAND
+from agentwatch.session.tool_kind import MOST_COMMAND
 
 SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "fish", "csh", "tcsh", "su"})
 """Programs that run the text after `-c`, and all but `su` the text on stdin."""

@@ -23,11 +23,12 @@ from agentwatch.rules.language.matchers import (
     word_matcher,
 )
 from agentwatch.session.actions import began_ms
-from agentwatch.session.call import MOST_COMMAND, Call
+from agentwatch.session.call import Call
 from agentwatch.session.counts import known_sum
 from agentwatch.session.events import Outcome, ToolKind
 from agentwatch.session.limits import most_used
 from agentwatch.session.session import calls_by_outcome, own_calls
+from agentwatch.session.tool_kind import MOST_COMMAND
 from agentwatch.text.paths import named
 
 if TYPE_CHECKING:

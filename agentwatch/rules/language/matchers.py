@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from agentwatch.rules.language.errors import RuleError, quoted
-from agentwatch.session.call import MOST_COMMAND
+from agentwatch.session.tool_kind import MOST_COMMAND
 
 WILDCARDS = frozenset("*?[")
 _MOST_TEXT = MOST_COMMAND
