@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-
-import orjson
 
 from agentwatch.agents.databases import Computed, Row, Rows, database_of
 from agentwatch.agents.description_files import folder_in, id_in, json_object, name_in, text_in, time_in
+from agentwatch.agents.fields import mapping
 from agentwatch.agents.opencode.program import LATER_SESSIONS, is_database, not_known
 from agentwatch.agents.places import Kind, Spot, any_folder, one_file, owns
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
@@ -78,15 +76,11 @@ def _later_session(path: Path, row: Row) -> SessionEntry:
 
 
 def _session(path: Path, row: Row) -> SessionEntry:
-    model: object = None
-    if isinstance(row["model"], str):
-        with suppress(ValueError):
-            model = orjson.loads(row["model"])
     changes = map(time_in, (row["time_updated"], *(row[each.name] for each in _CHANGES)))
     metadata = Metadata(
         title=text_in(row["title"]),
         cwd=folder_in(row["directory"]),
-        model=name_in(model.get("id")) if isinstance(model, dict) else None,
+        model=name_in(mapping(row["model"]).get("id")),
         began_ms=time_in(row["time_created"]),
         changed_ms=max(filter(None, changes), default=None),
         is_archived=time_in(row["time_archived"]) is not None,
@@ -96,8 +90,7 @@ def _session(path: Path, row: Row) -> SessionEntry:
 
 def _described(spot: Spot) -> list[SessionEntry]:
     described = json_object(spot.path)
-    time = described.get("time")
-    times = time if isinstance(time, dict) else {}
+    times = mapping(described.get("time"))
     metadata = Metadata(
         title=text_in(described.get("title")),
         cwd=folder_in(described.get("directory")),
