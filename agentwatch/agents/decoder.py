@@ -16,6 +16,7 @@ from agentwatch.agents.fields import (
     Repaired,
     Salvaged,
     in_words,
+    mapping,
     parse,
     parse_joined,
     parse_leniently,
@@ -109,7 +110,7 @@ def salvage(head: bytes, tail: bytes) -> Salvaged:
     return Salvaged({**_from_head(head), **_from_tail(tail)})
 
 
-def _from_head(head: bytes) -> dict[str, Any]:
+def _from_head(head: bytes) -> Fields:
     closers: list[bytes] = []
     whole = 0
     for token in re.finditer(_TOKEN, head):
@@ -124,23 +125,15 @@ def _from_head(head: bytes) -> dict[str, Any]:
                 whole = token.start()
             case _ if not token[1]:
                 break
-    return _fields(head[:whole] + b"".join(reversed(closers)))
+    return mapping(head[:whole] + b"".join(reversed(closers)))
 
 
-def _from_tail(tail: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _from_tail(tail: bytes) -> Fields:
+    found: Fields = {}
     members = [member.end() for member in re.finditer(_MEMBER, tail)]
     for start in islice(reversed(members), _MOST_TRIES):
-        found = _fields(b"{" + tail[start:]) or found
+        found = mapping(b"{" + tail[start:]) or found
     return found
-
-
-def _fields(data: bytes) -> dict[str, Any]:
-    try:
-        value = parse(data)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 MAX_UNDETECTED_LINES = 50

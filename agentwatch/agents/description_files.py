@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
-from agentwatch.agents.fields import parse
+from agentwatch.agents.fields import Fields, mapping, parse
 from agentwatch.agents.places import Stamp
 from agentwatch.recording.head_tail import first_bytes
 from agentwatch.recording.store import is_foreign_id, open_own
@@ -27,7 +27,7 @@ _BLOCKS = frozenset({"|", "|-", "|+", ">", ">-", ">+"})
 _NOTHING = frozenset({"", "~", "null"})
 
 
-def json_object(path: str, most: int = MOST_BYTES) -> dict[str, Any]:
+def json_object(path: str, most: int = MOST_BYTES) -> Fields:
     """Return the JSON object in a file; {} if the file does not exist, is too large, or has none."""
     try:
         return own_object(Path(path), most)
@@ -148,15 +148,12 @@ def stamp_of(file: str | Path | os.DirEntry[str], uid: int) -> Stamp | None:
 # Reads a small file that an agent of this user has written.
 
 
-def own_object(path: Path, most_bytes: int) -> dict[str, Any]:
+def own_object(path: Path, most_bytes: int) -> Fields:
     """Return the JSON object in a small file of this user; {} without one in the first `most_bytes`. Half
     an emoji, where an agent cuts a title, becomes U+FFFD. Raise `OSError` if it is not a readable regular
     file of this user."""
     fd = open_own(path)
     try:
-        value = parse(os.pread(fd, most_bytes, 0))
-    except ValueError:
-        return {}
+        return mapping(os.pread(fd, most_bytes, 0))
     finally:
         os.close(fd)
-    return value if isinstance(value, dict) else {}

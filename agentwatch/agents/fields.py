@@ -54,12 +54,14 @@ def number(fields: Fields, key: str) -> int | None:
 
 
 def mapping(value: object) -> Fields:
-    """Return a JSON object, which may also be given as a string of JSON; {} for any other value."""
+    """Return a JSON object, which may also be given as JSON in a string or bytes; {} for any other value."""
     if isinstance(value, dict):
         return value
     if isinstance(value, str) and value.lstrip().startswith("{"):
+        value = value.encode("utf-8", "replace")
+    if isinstance(value, bytes):
         try:
-            value = parse(value.encode("utf-8", "replace"))
+            value = parse(value)
         except ValueError:
             return NO_FIELDS
     return value if isinstance(value, dict) else NO_FIELDS

@@ -10,6 +10,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
+def object_of(data: bytes) -> dict[str, Any] | None:
+    """Return the JSON object in foreign bytes; None for anything else."""
+    import orjson  # 20 ms, which a prompt waits for only if there is such a file
+
+    try:
+        value = orjson.loads(data)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
 class Field(NamedTuple):
     name: str
     kind: type[str | int | bool]

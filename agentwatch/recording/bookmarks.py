@@ -17,6 +17,7 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.base.clock import now_ms
+from agentwatch.base.json_fields import object_of
 from agentwatch.recording.store import natural, open_own, replace_file, version_at
 
 _VERSION = 1
@@ -73,12 +74,8 @@ def replace_bookmarks(
 
 
 def _parsed(data: bytes, path: Path) -> dict[int, Bookmark]:
-    try:
-        found = orjson.loads(data)
-    except ValueError:
-        found = None
-    version = found.get("version") if isinstance(found, dict) else None
-    entries = found.get("bookmarks") if isinstance(found, dict) else None
+    found = object_of(data) or {}
+    version, entries = found.get("version"), found.get("bookmarks")
     if type(version) is int and version > _VERSION:
         raise OSError(errno.EINVAL, "a newer version of agentwatch has written it", str(path))
     if version != _VERSION or type(version) is not int or not isinstance(entries, list):

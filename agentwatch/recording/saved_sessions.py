@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from agentwatch.base.json_fields import object_of
 from agentwatch.recording.bookmarks import read_bookmarks
 from agentwatch.recording.store import (
     SessionFiles,
@@ -206,11 +207,7 @@ def replace_object(fd: int, change: Callable[[dict[str, Any] | None], dict[str, 
 def _parsed(data: bytes) -> dict[str, Any] | None:
     if not data.strip():
         return {}
-    try:
-        found = orjson.loads(data) if len(data) <= MOST_BYTES else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
+    return object_of(data) if len(data) <= MOST_BYTES else None
 
 
 def _write(fd: int, data: bytes) -> None:

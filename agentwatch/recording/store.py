@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.files import state_folder, write_all
+from agentwatch.base.json_fields import object_of
 
 _CREATE = (
     os.O_CREAT
@@ -195,22 +196,17 @@ def version_at(path: Path) -> tuple[int, ...] | None:
 
 def read_object(fd: int, most_bytes: int) -> dict[str, Any]:
     """The object in a file, which is closed; {} if it contains none within `most_bytes`."""
-    import orjson  # 20 ms, which a prompt waits for only if there is such a file
-
     try:
-        value = orjson.loads(os.pread(fd, most_bytes, 0))
-    except (OSError, ValueError):
+        return object_of(os.pread(fd, most_bytes, 0)) or {}
+    except OSError:
         return {}
     finally:
         os.close(fd)
-    return value if isinstance(value, dict) else {}
 
 
 def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the object of each line of a file of this user; none if it cannot be read. Other lines are
     ignored. Only the first `most_bytes` are read, or the last ones for `newest`."""
-    import orjson
-
     try:
         fd = open_own(path)
     except OSError:
@@ -222,13 +218,7 @@ def own_objects(path: Path, most_bytes: int, *, newest: bool = False) -> Iterato
         return
     finally:
         os.close(fd)
-    for line in data.split(b"\n"):
-        try:
-            value = orjson.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            yield value
+    yield from (value for value in map(object_of, data.split(b"\n")) if value is not None)
 
 
 def natural(value: object) -> int | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from agentwatch.base.json_fields import Field, values_in, values_of
+from agentwatch.base.json_fields import Field, object_of, values_in, values_of
 from agentwatch.remote.chunk import CARD_BYTES, LARGEST_NUMBER, STORED_CARD_BYTES
 from agentwatch.session.limits import Reported
 
@@ -111,13 +111,8 @@ def encode(card: Card) -> bytes:
 
 def decode(data: bytes) -> Card | None:
     """Return the card in foreign bytes; None if they are not a JSON object of this version, or too long."""
-    if len(data) > STORED_CARD_BYTES:
-        return None
-    try:
-        given = orjson.loads(data)
-    except ValueError:
-        return None
-    if not isinstance(given, dict) or given.get("v") != VERSION:
+    given = object_of(data) if len(data) <= STORED_CARD_BYTES else None
+    if given is None or given.get("v") != VERSION:
         return None
     return Card(**values_in(_FIELDS.values(), given), limits=decoded_limits(given.get("limits")))
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import orjson
 
 from agentwatch.base.files import state_folder, write_all
-from agentwatch.base.json_fields import Field, values_in, values_of
+from agentwatch.base.json_fields import Field, object_of, values_in, values_of
 from agentwatch.recording.appender import line_start
 from agentwatch.recording.saved_sessions import is_stem, own_file
 from agentwatch.recording.store import (
@@ -496,20 +496,12 @@ class Rule:
         if chunk.offset in (0, self._line_start):
             return 0
         line, newline, rest = chunk.payload.partition(b"\n")
-        if newline and _is_object(line):
+        if newline and object_of(line) is not None:  # the rest of a line never is one
             return 0
         if rest:
             return len(line) + 1
         self._line_start = chunk.end if newline else 0
         return None
-
-
-def _is_object(line: bytes) -> bool:
-    """Return whether a line is one JSON object; the rest of a line never is."""
-    try:
-        return isinstance(orjson.loads(line), dict)
-    except ValueError:
-        return False
 
 
 def _seen(chunk: Chunk, have: int, base: int) -> list[Pair]:

@@ -7,10 +7,10 @@ import re
 import sys
 from collections.abc import Container, Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agentwatch.agents.description_files import own_files, own_object, stamp_of
-from agentwatch.agents.fields import in_words, number, text
+from agentwatch.agents.fields import Fields, in_words, number, text
 from agentwatch.agents.places import Stamp
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State, StateReport
@@ -42,7 +42,7 @@ class Record(NamedTuple):
         return AGENT, self.reported.session_id
 
 
-def record_of(fields: dict[str, Any], pid: int) -> Record | None:
+def record_of(fields: Fields, pid: int) -> Record | None:
     session_id = text(fields, "sessionId")
     if session_id is None or fields.get("kind") == _DAEMON:
         return None

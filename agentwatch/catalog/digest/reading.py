@@ -10,8 +10,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import orjson
-
 from agentwatch.agents import Decoder
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.opening import MOST_FILE_BYTES, MOST_STORE_BYTES, store_for
@@ -20,6 +18,7 @@ from agentwatch.agents.registry import agent_named, agent_on_disk
 from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
 from agentwatch.analysis.prices import no_uses
 from agentwatch.base.faults import reading
+from agentwatch.base.json_fields import object_of
 from agentwatch.catalog.digest.digest import MOST_LINE, MOST_PATH, Course, Digest, LastTests
 from agentwatch.recording.head_tail import (
     HEAD_BYTES,
@@ -591,7 +590,7 @@ class Tail:
     def _append(self, fd: int, size: int, digest: Digest, decoder: Decoder, at_ms: int | None = None) -> None:
         """Apply the lines after the last reading; the last one may not have been written whole yet."""
         lines, rest = lines_between(fd, self._offset, size)
-        if _is_object(rest):
+        if rest.rstrip().endswith(b"}") and object_of(rest) is not None:  # only its line end is missing
             lines, rest = [*lines, rest], b""
         began_ms = digest.began_ms
         apply_lines(digest, decoder, lines, at_ms)
@@ -606,13 +605,3 @@ def _said(digest: Digest | None) -> tuple[object, ...] | None:
     if digest is None:
         return None
     return digest.seen_ms, digest.turns, digest.calls, digest.last_prompt, digest.last_text
-
-
-def _is_object(rest: bytes) -> bool:
-    """Return whether the bytes after the last line end are a whole line, whose line end is missing."""
-    if not rest.rstrip().endswith(b"}"):
-        return False
-    try:
-        return isinstance(orjson.loads(rest), dict)
-    except ValueError:
-        return False

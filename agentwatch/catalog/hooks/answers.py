@@ -25,6 +25,7 @@ import orjson
 from agentwatch.agents.session_entry import Key
 from agentwatch.base.clock import now_ms
 from agentwatch.base.files import state_folder
+from agentwatch.base.json_fields import object_of
 from agentwatch.base.local_socket import (
     BEAT_SECONDS,
     GREETING,
@@ -319,10 +320,7 @@ def _question(line: bytes) -> PermissionQuestion | None:
 
 def _receipt(line: bytes, id_: str) -> tuple[str, bool]:
     """The receipt in a line of a hook, empty without one, and whether the hook has recorded it."""
-    try:
-        fields = orjson.loads(line)
-    except ValueError:
-        return "", False
-    if not isinstance(fields, dict) or fields.get("id") != id_ or fields.get("receipt") not in _ENDS:
+    fields = object_of(line) or {}
+    if fields.get("id") != id_ or fields.get("receipt") not in _ENDS:
         return "", False
     return str(fields["receipt"]), fields.get("is_recorded") is True

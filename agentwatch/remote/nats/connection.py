@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 from nats import errors as client_errors
 
+from agentwatch.base.json_fields import object_of
 from agentwatch.remote.engine import Login, RemoteError, Trouble
 from agentwatch.remote.nats import errors
 from agentwatch.remote.nats.client import STATUS, Message, RawClient, login_options, warning_about
@@ -260,10 +261,6 @@ def answer_in(message: Message) -> dict[str, Any]:
 
 def object_in(message: Message) -> dict[str, Any]:
     """Return the object in an answer of JetStream, also an error; raise `RemoteError` if it is none."""
-    try:
-        answer = orjson.loads(message.data)
-    except ValueError:
-        answer = None
-    if not isinstance(answer, dict):
+    if (answer := object_of(message.data)) is None:
         raise RemoteError("the engine's answer cannot be read")
     return answer

@@ -16,12 +16,11 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
-
 from agentwatch.agents.registry import program_named
 from agentwatch.agents.session_entry import OWN, Key, SessionEntry
 from agentwatch.base.clock import now_ms
 from agentwatch.base.clock import now_ms as clock_ms
+from agentwatch.base.json_fields import object_of
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
 from agentwatch.catalog.row import Row, Rows
 from agentwatch.catalog.session_status import LIVE, UNKNOWN
@@ -235,7 +234,7 @@ class Lists:
             if (way := way_of(line)) is not None:
                 self._way = way
                 return True
-            has_changed = self._take(_object(line)) or has_changed
+            has_changed = self._take(object_of(line) or {}) or has_changed
             if time.monotonic() >= until:
                 break
         if has_changed:
@@ -291,14 +290,6 @@ class Lists:
         rows = self._heads.filled(self._known.values())
         if rows != self.rows:
             self.rows = rows
-
-
-def _object(line: bytes) -> dict[str, Any]:
-    try:
-        value = orjson.loads(line)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 _SILENT_SECONDS = 30.0
