@@ -182,12 +182,12 @@ def report_missing(copying: Copying) -> None:
         say(named(copying.address, copying.problem))
 
 
-def recording_path(words: str, command: str) -> Path:
-    """The path of an address whose command prints a whole recording."""
+def whole_address(words: str, rule: str) -> Address:
+    """Return an address of a command that takes no moment; the message begins with `rule`."""
     address = parse_address(words)
     if address.moment is not None:
-        raise Fault(f"{command} takes a whole recording, not a moment of it: {address.session}", USAGE)
-    return address.path
+        raise Fault(f"{rule}: {address.session}", USAGE)
+    return address
 
 
 def open_reader(path: Path, follow: bool | None = False) -> LineReader:

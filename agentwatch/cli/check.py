@@ -14,7 +14,7 @@ import click
 
 from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import USAGE, Fault, reading
-from agentwatch.cli.address import STDIN, Address, parse_address, source_at
+from agentwatch.cli.address import STDIN, Address, source_at, whole_address
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, in_runner, printable, say, xml_without_commands
 from agentwatch.cli.options import Options
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agentwatch.sources.stores.intake import StoreSource
 
 BROKEN = 1
+_WHOLE = "check judges a whole recording, not a moment of it"
 _NO_RULES = "no rules: give --rules FILE, --forbid, --require or --limit (--init writes a file of rules)"
 _STEP_SECONDS = 0.2
 _POLL_SECONDS = 1.0
@@ -194,7 +195,9 @@ def run_check(
     progress = ShownProgress()
     for words in addresses:
         try:
-            address = whole_address(words, waits=waits)
+            address = whole_address(words, _WHOLE)
+            if waits and address.elsewhere:
+                raise Fault(f"--wait is for recordings of this machine: {address.session}", USAGE)
             began, step = time.monotonic(), progress.step("checking")
             with open_judged(address, rules, agent, step, waits=waits) as (feed, judge, is_live):
                 judgements = judge.judgements()
@@ -216,15 +219,6 @@ def run_check(
     if is_misused([*unseen, *(partly_judged(checked) if is_strict else ())]):
         code = max(code, USAGE)
     return _print(checked, output_format, code, explains=explains) or code
-
-
-def whole_address(words: str, *, waits: bool = False) -> Address:
-    address = parse_address(words)
-    if address.moment is not None:
-        raise Fault(f"check judges a whole recording, not a moment of it: {address.session}", USAGE)
-    if waits and address.elsewhere:
-        raise Fault(f"--wait is for recordings of this machine: {address.session}", USAGE)
-    return address
 
 
 def _print(checked: Sequence[Checked], output_format: str, code: int, *, explains: bool) -> int:
@@ -441,7 +435,7 @@ def write_starter(words: str, output: Path | None, agent: Agent | None, *, is_fo
     if words:
         check_output(output, [words], is_forced=is_forced)
         progress = ShownProgress()
-        address = whole_address(words)
+        address = whole_address(words, _WHOLE)
         check_output(output, [str(address.path)], is_forced=is_forced)
         with open_judged(address, starting_rules(), agent, progress.step("reading"), waits=False) as found:
             progress.clear()

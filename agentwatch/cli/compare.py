@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.cli.address import STDIN, Address, is_once, parse_address
+from agentwatch.cli.address import STDIN, Address, is_once, whole_address
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, say
 from agentwatch.cli.options import Options
@@ -30,6 +30,7 @@ _REDACTED = ("markdown", "html")
 
 FORMATS = ("text", "json", "markdown", "html")
 _WITH = "--with"
+_WHOLE = "compare takes whole sessions, not a moment of one"
 
 
 class _CompareCommand(HelpfulCommand):
@@ -93,12 +94,10 @@ def compare(addresses: tuple[str, ...], others: tuple[str, ...], **given: Any) -
         os.environ["NO_COLOR"] = "1"
     sides = (addresses, others) if others else (addresses[:1], addresses[1:])
     check_output(output, (*sides[0], *sides[1]), is_forced=is_forced)
-    named = [[_whole_session(words) for words in side] for side in sides]
+    named = [[whole_address(words, _WHOLE) for words in side] for side in sides]
     check_output(output, [str(each.path) for side in named for each in side], is_forced=is_forced)
     is_raw, progress = given["is_raw"] or output_format not in _REDACTED, ShownProgress()
     opened = _open(named, Options(format=given["format"]).agent(), progress, is_raw=is_raw)
-    if isinstance(opened, int):
-        return opened
     if len(opened.a) == len(opened.b) == 1:
         progress.step("aligning the calls").show("…")
         found = comparison.compare(opened.a[0], opened.b[0])
@@ -154,8 +153,7 @@ def _write_json(pieces: Iterable[bytes], output: Path | None, *, is_forced: bool
 
 def _open(
     named: Sequence[Sequence[Address]], agent: Agent | None, progress: ShownProgress, *, is_raw: bool
-) -> _Opened | int:
-    """Open all sessions; of a stream of no known agent, return the exit code."""
+) -> _Opened:
     from agentwatch.cli.export import open_session
     from agentwatch.output.compare.comparison import side_of
     from agentwatch.output.export.exported import Wanted
@@ -168,8 +166,6 @@ def _open(
     for letter, side, sides in (("A", named[0], opened.a), ("B", named[1], opened.b)):
         for nth, address in enumerate(side, 1):
             session = open_session(address, Wanted(is_raw=is_raw, masks=masks), agent, progress)
-            if isinstance(session, int):
-                return session
             progress.step(f"reading the verdicts of {letter}").show("…")
             sides.append(side_of(session.name, session.feed))
             progress.clear()
@@ -182,10 +178,3 @@ def _open(
 def _stream(path: Path) -> tuple[int, int]:
     status = os.fstat(0) if path == STDIN else os.stat(path)
     return status.st_dev, status.st_ino
-
-
-def _whole_session(words: str) -> Address:
-    address = parse_address(words)
-    if address.moment is not None:
-        raise Fault(f"compare takes whole sessions, not a moment of one: {address.session}", USAGE)
-    return address

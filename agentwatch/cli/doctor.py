@@ -26,7 +26,7 @@ from agentwatch.base.credentials import PREFIX
 from agentwatch.base.extras import EXTRAS
 from agentwatch.base.faults import USAGE, Fault, reading
 from agentwatch.base.files import config_file, state_folder
-from agentwatch.cli.address import open_reader, recording_path
+from agentwatch.cli.address import open_reader, whole_address
 from agentwatch.cli.config_file import read_acts_allowed, read_machines
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.options import Options
@@ -47,6 +47,7 @@ _COLORS = re.compile(r"truecolor|24bit")
 _PROGRAM = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
 _LOCALE = re.compile(r"[A-Za-z]{1,8}(?:_[A-Za-z]{2,4})?(?:\.[A-Za-z0-9-]{1,12})?")
 _SET = "set"
+_WHOLE = "doctor takes a whole recording, not a moment of it"
 _VARIABLES = ("USER", "PASSWORD", "TOKEN", "CREDENTIALS", "CA")
 
 
@@ -76,7 +77,7 @@ def doctor(address: str | None, *, as_json: bool, **given: Any) -> int:
 def _unknown_parts(words: str, agent: Agent | None) -> int:
     from agentwatch.output.unknown_parts import report
 
-    found = report(open_reader(recording_path(words, "doctor")), agent)
+    found = report(open_reader(whole_address(words, _WHOLE).path), agent)
     return print_lines(found.lines()) or (0 if found.is_known else USAGE)
 
 

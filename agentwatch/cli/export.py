@@ -169,8 +169,6 @@ def _export(
     progress = ShownProgress()
     check_output(output, [str(address.path)], is_forced=is_forced)
     session = open_session(address, wanted, agent, progress)
-    if isinstance(session, int):
-        return session
     path = output or _new_file(session.name, exporter.suffix)
     choices = choices._replace(progress=progress.step("writing"))
     try:
@@ -187,8 +185,6 @@ def _send(address: Address, wanted: Wanted, sender: Sender, choices: Choices, ag
     sender.check()
     progress = ShownProgress()
     session = open_session(address, wanted, agent, progress)
-    if isinstance(session, int):
-        return session
     try:
         sent = sender.send(session, choices._replace(progress=progress.step("sending")))
     finally:
@@ -197,10 +193,8 @@ def _send(address: Address, wanted: Wanted, sender: Sender, choices: Choices, ag
     return 0 if sent.is_complete else INCOMPLETE_RECORDING
 
 
-def open_session(
-    address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress
-) -> Exported | int:
-    """Return the part of a session that is exported, or an exit code for a stream of an unknown agent."""
+def open_session(address: Address, wanted: Wanted, agent: Agent | None, progress: ShownProgress) -> Exported:
+    """Return the part of a session that is exported."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.analysis.status import unknown_agent
     from agentwatch.output.export.exported import exported
@@ -219,8 +213,7 @@ def open_session(
     if isinstance(session, Problem):
         raise Fault(f"{address.words}: {session.words}", USAGE)
     if session.session.format is None:
-        say(f"{address.words}: {unknown_agent(session.session)}")
-        return USAGE
+        raise Fault(f"{address.words}: {unknown_agent(session.session)}", USAGE)
     return session
 
 
@@ -251,8 +244,6 @@ def _export_recording(
     if wanted is None and is_raw:
         raise click.UsageError("--to recording --raw: name a part as FILE#3..#9; the whole is FILE itself")
     made = _redacted(address) if wanted is None else _clipped(address, wanted, agent, is_raw=is_raw)
-    if isinstance(made, int):
-        return made
     name = "session" if is_once(address.path) else address.name
     path = output or _new_file(name, ".ndjson")
     size = write_file(path, _pieces(made.fd), replaces=is_forced)
@@ -302,15 +293,13 @@ def _times(copy: Redacted) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bool) -> _Made | int:
-    """Return a part of a session as a recording, or an exit code for a stream of an unknown agent."""
+def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bool) -> _Made:
+    """Return a part of a session as a recording."""
     from agentwatch.analysis.moments import Problem
     from agentwatch.output.export.clip import clip, range_of
     from agentwatch.output.export.exported import Wanted
 
     session = open_session(address, Wanted(wanted.asked(), is_raw=is_raw), agent, ShownProgress())
-    if isinstance(session, int):
-        return session
     part = range_of(wanted, session)
     if isinstance(part, Problem):
         raise Fault(f"{address.words}: {part.words}", USAGE)

@@ -180,12 +180,12 @@ def run_ship(sessions: Sequence[str], to: str | None, given: Given, *, ships_all
 
 def _job(words: str, to: str | None, target: _TargetOf) -> Job:
     from agentwatch.agents.opening import store_for
-    from agentwatch.cli.address import is_once, recording_path
+    from agentwatch.cli.address import is_once, whole_address
     from agentwatch.recording.store import SessionFiles
     from agentwatch.remote.publish.process import Job
     from agentwatch.remote.publish.sidecar import read_shipped
 
-    named = recording_path(words, "engine ship")
+    named = whole_address(words, "engine ship takes a whole recording, not a moment of it").path
     path = named if is_once(named) else Path(os.path.realpath(named))
     try:
         is_foreign = is_once(path) or store_for(path) is not None

@@ -74,8 +74,7 @@ def _show_moment(address: Address, agent: Agent | None, *, as_json: bool) -> int
     times = history.timeline
     feed.advance()
     if feed.session.outcome is None:
-        say(unknown_agent(feed.session))
-        return USAGE
+        raise Fault(unknown_agent(feed.session), USAGE)
     if isinstance(address.moment, CallEnd):
         number = address.moment.number
         _offset(address, CallEnd(number), feed, times)  # reports a call that does not exist

@@ -12,7 +12,7 @@ import pytest
 from agentwatch.analysis.moments import CallEnd, End, Named, Shift, TimeOfDay
 from agentwatch.base.faults import Fault
 from agentwatch.catalog import session_ids
-from agentwatch.cli.address import STDIN, Address, parse_address, recording_path
+from agentwatch.cli.address import STDIN, Address, parse_address, whole_address
 from tests.builders.continued import THREAD, claude_session, codex_session, stream
 from tests.builders.lines import init, user
 from tests.builders.machine.fake import FakeMachine, fake_machine
@@ -254,7 +254,7 @@ def test_the_machine_is_searched_once_and_only_for_an_id(
 def test_a_command_for_whole_recordings_refuses_a_moment(folder: Path) -> None:
     """The error is one line; for a printed session it names the command that prints a moment."""
     (folder / "a.ndjson").write_bytes(PLAIN.read_bytes())
-    assert recording_path("a.ndjson", "doctor") == Path("a.ndjson")
+    assert whole_address("a.ndjson", "doctor").path == Path("a.ndjson")
     for words, said in (
         ("-p --times a.ndjson#1", "try agentwatch show 'a.ndjson#1'\n"),
         ("doctor a.ndjson#1", "agentwatch: doctor takes a whole recording, not a moment of it: a.ndjson\n"),
