@@ -16,9 +16,8 @@ from agentwatch.agents.fields import (
     Repaired,
     Salvaged,
     in_words,
+    line_object,
     mapping,
-    parse,
-    parse_joined,
     parse_leniently,
 )
 from agentwatch.agents.registry import detect
@@ -205,11 +204,7 @@ class Decoder:
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
         """Return the events of one line that raw line ends have split into pieces. `pieces` have no line
         ends. Return None if the joined pieces are not a JSON object."""
-        try:
-            value = parse_joined(pieces)
-        except ValueError:
-            return None
-        if not isinstance(value, dict):
+        if (value := line_object(*pieces)) is None:
             return None
         repaired = value if isinstance(value, Repaired) else Repaired(value, value)
         return self._events(repaired, pieces[0], sum(map(len, pieces)))
@@ -236,11 +231,8 @@ class Decoder:
 
     def blocks(self, data: bytes, call_id: str = "") -> list[Block]:
         """If the agent is unknown or the line is not a JSON object, the only block is the line as text."""
-        try:
-            value = parse_joined(data.split(b"\n"))
-        except ValueError:
-            value = None
-        if not isinstance(value, dict) or self._agent is None:
+        value = line_object(*data.split(b"\n"))
+        if value is None or self._agent is None:
             from agentwatch.session.blocks import ContentBlock
 
             return [ContentBlock(data.decode("utf-8", "replace"))]
@@ -249,11 +241,7 @@ class Decoder:
     def role(self, data: bytes) -> LineRole:
         if len(data) > _MAX_ROLE_BYTES:
             return LineRole.OTHER
-        try:
-            value = parse(data)
-        except ValueError:
-            return LineRole.OTHER
-        if not isinstance(value, dict):
+        if (value := line_object(data)) is None:
             return LineRole.OTHER
         agent = self._agent or detect(value)
         return LineRole.OTHER if agent is None else agent.role(value)

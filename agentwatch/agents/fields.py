@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +60,7 @@ def mapping(value: object) -> Fields:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         value = value.encode("utf-8", "replace")
     if isinstance(value, bytes):
-        try:
-            value = parse(value)
-        except ValueError:
-            return NO_FIELDS
+        value = line_object(value)
     return value if isinstance(value, dict) else NO_FIELDS
 
 
@@ -192,13 +189,17 @@ def parse_leniently(data: bytes) -> object:
         raise ValueError("nested too deeply") from None
 
 
-def parse_joined(pieces: list[bytes]) -> object:
-    """Return the JSON value of a line that raw line ends inside a string have split, as users of the real
-    agent have reported. `pieces` have no line ends. Raise `ValueError` if the joined line is not JSON."""
-    return parse(joined(pieces))
+def line_object(*pieces: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a line, None for anything else. `pieces` have no line ends: raw line ends
+    inside a string have split the line, as users of the real agent have reported."""
+    try:
+        value = parse(joined(pieces))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
-def joined(pieces: list[bytes]) -> bytes:
+def joined(pieces: Sequence[bytes]) -> bytes:
     """Join physical lines into one line. The line ends inside its string are escaped as JSON requires.
 
     Example:

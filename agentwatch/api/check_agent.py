@@ -12,7 +12,7 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from agentwatch.agents.agent import Agent, AgentDecoder, LineRole
-from agentwatch.agents.fields import Fields, in_words, parse
+from agentwatch.agents.fields import Fields, in_words, line_object, parse
 from agentwatch.agents.registry import detect, known_agents
 from agentwatch.analysis.block_text import block_text
 from agentwatch.session.blocks import Block
@@ -430,11 +430,8 @@ def check_agent(agent: Agent, lines: Iterable[bytes | str]) -> None:
 def _objects(lines: Iterable[bytes | str]) -> list[_Line]:
     found = []
     for number, line in enumerate(lines, 1):
-        try:
-            fields = parse(line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line)
-        except ValueError:
-            continue
-        if isinstance(fields, dict):
+        data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
+        if (fields := line_object(data)) is not None:
             found.append(_Line(number, fields))
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
-from agentwatch.agents.fields import parse_joined
+from agentwatch.agents.fields import line_object
 from agentwatch.agents.payloads import Payloads
 from agentwatch.base.clock import now_ms
 from agentwatch.recording.lines import MOST_LINE_BYTES
@@ -171,14 +171,9 @@ class Part:
     def _payloads(self, place: Place, call: Call) -> Iterator[str]:
         if place.length > MOST_LINE_BYTES:
             return
-        try:
-            line = parse_joined(self._feed.line_at(place).split(b"\n"))
-        except ValueError:
-            return
-        if isinstance(line, dict):
-            payloads = Payloads(line)
-            for found in (payloads.arguments, payloads.result):
-                yield from _strings(found(call.call_id).value)
+        payloads = Payloads(line_object(*self._feed.line_at(place).split(b"\n")) or {})
+        for found in (payloads.arguments, payloads.result):
+            yield from _strings(found(call.call_id).value)
 
     @cached_property
     def lowered(self) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
-from agentwatch.agents.fields import parse_joined
+from agentwatch.agents.fields import line_object
 from agentwatch.agents.payloads import arguments_in, result_in
 from agentwatch.analysis.block_text import block_title, named_places, printed, whole_text
 from agentwatch.analysis.episodes import for_reading, whole_episodes
@@ -105,11 +105,7 @@ def _value(feed: Feed, place: Place, call: Call, *, is_result: bool) -> object:
     if place.length > MOST_LINE_BYTES:
         return {"bytes": place.length, "offset": place.offset}
     data = feed.line_at(place)
-    try:
-        line = parse_joined(data.split(b"\n"))
-    except ValueError:
-        line = None
-    if not isinstance(line, dict):
+    if (line := line_object(*data.split(b"\n"))) is None:
         return data.decode("utf-8", "replace")
     return result_in(line, call.call_id) if is_result else arguments_in(line, call.call_id)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agentwatch import __version__
 from agentwatch.agents.agent import Agent, AgentDecoder
 from agentwatch.agents.decoder import MAX_UNDETECTED_BYTES, MAX_UNDETECTED_LINES, salvage
-from agentwatch.agents.fields import Fields, in_words, parse, parse_joined
+from agentwatch.agents.fields import Fields, in_words, line_object
 from agentwatch.agents.registry import checked_formats, detect
 from agentwatch.analysis.block_text import as_json
 from agentwatch.feed.feed import POLL_SECONDS, Feed, LineJoiner
@@ -52,16 +52,12 @@ class _Collector:
         """Decodes the lines of a format that has no list of its known fields."""
 
     def decode(self, data: bytes) -> list[Event]:
-        try:
-            return self._collect(parse(data), len(data))
-        except ValueError:
-            return [Malformed("", "")]
+        found = self.decode_joined([data])
+        return [Malformed("", "")] if found is None else found
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
-        try:
-            return self._collect(parse_joined(pieces), sum(map(len, pieces)))
-        except ValueError:
-            return None
+        fields = line_object(*pieces)
+        return None if fields is None else self._collect(fields, sum(map(len, pieces)))
 
     def decode_oversize(self, head: bytes, tail: bytes, _size: int) -> list[Event]:
         return self._collect(salvage(head, tail), len(head) + len(tail))
@@ -74,9 +70,7 @@ class _Collector:
             self._add(f"type {in_words(fields.get('type'))} of no known agent", fields, number)
         del self._undetected[:count]
 
-    def _collect(self, fields: object, size: int) -> list[Event]:
-        if not isinstance(fields, dict):
-            return [Malformed("", "")]
+    def _collect(self, fields: Fields, size: int) -> list[Event]:
         self.agent = self.agent or detect(fields, is_first=self._is_first)
         self._is_first = False
         if self.agent is None:

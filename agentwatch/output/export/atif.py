@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from agentwatch.agents.fields import parse_joined, whole_text
+from agentwatch.agents.fields import line_object, whole_text
 from agentwatch.agents.payloads import Payloads
 from agentwatch.agents.registry import program_named
 from agentwatch.analysis.block_text import block_text
@@ -227,11 +227,8 @@ class _CallWriter:
         if last != place:
             payloads = None
             if place.length <= MOST_LINE_BYTES:
-                try:
-                    line = parse_joined(self._feed.line_at(place).split(b"\n"))
-                except ValueError:
-                    line = None
-                payloads = Payloads(line) if isinstance(line, dict) else None
+                line = line_object(*self._feed.line_at(place).split(b"\n"))
+                payloads = None if line is None else Payloads(line)
             self._last, self._decoded = (place, payloads), 0
         return payloads
 
@@ -267,11 +264,8 @@ def _block_arguments(blocks: Iterable[Block]) -> dict[str, object]:
 
 def _object(arguments: str) -> object:
     """Return arguments that were sent as a text of JSON; any other text unchanged."""
-    try:
-        value = parse_joined([arguments.encode("utf-8", "replace")])
-    except ValueError:
-        return arguments
-    return value if isinstance(value, dict) else arguments
+    value = line_object(arguments.encode("utf-8", "replace"))
+    return arguments if value is None else value
 
 
 def _text(value: Any) -> str | None:
