@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentwatch.base.faults import USAGE, Fault, cannot_open
+from agentwatch.base.faults import USAGE, Fault, cannot_open, raising
 
 PREFIX = "AGENTWATCH_NATS_"
 """The beginning of the names of all variables above."""
@@ -60,15 +60,13 @@ def without_credentials(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _in_file(path: Path, ca: Path | None) -> Credentials:
-    try:
+    with raising(cannot_open, path):
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             mode = os.fstat(fd).st_mode
             text = os.read(fd, _MOST_BYTES).decode("utf-8", "replace")
         finally:
             os.close(fd)
-    except OSError as error:
-        raise cannot_open(path, error) from None
     if mode & 0o077:
         raise Fault(f"{path}: others may read it; run chmod 600 on it", USAGE)
     if _JWT in text:

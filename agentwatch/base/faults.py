@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 USAGE = 2
@@ -40,6 +41,15 @@ class Signalled(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(f"signal {number}")
         self.number = number
+
+
+@contextmanager
+def raising(fault: Callable[[Path, OSError], Fault], path: Path) -> Iterator[None]:
+    """Turn an `OSError` into a fault: `cannot_open` or `cannot_create`."""
+    try:
+        yield
+    except OSError as error:
+        raise fault(path, error) from None
 
 
 class reading:  # noqa: N801 - it is used as a function; a generator would take twice its time

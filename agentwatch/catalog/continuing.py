@@ -20,7 +20,7 @@ from agentwatch.agents.registry import program_named, variables
 from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
 from agentwatch.agents.state_report import Life
 from agentwatch.base.clock import now_ms
-from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
+from agentwatch.base.faults import USAGE, Fault, cannot_open, raising, reading
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.local_session import NO_FILE, LocalSession
 from agentwatch.catalog.session_status import Process
@@ -162,7 +162,7 @@ def _started(found: SessionEntry) -> tuple[str, str, str]:
     if resume is None:
         return "", "", ""
     folder, mode, before = "" if resume.folder_in is not None else found.metadata.cwd or "", "", ""
-    try:
+    with raising(cannot_open, found.path):
         for line in _lines(found):
             fields = fields_in(line)
             if resume.mode_in is not None:
@@ -173,8 +173,6 @@ def _started(found: SessionEntry) -> tuple[str, str, str]:
             if fields is not None and resume.folder_in is not None and not folder:
                 cwd = resume.folder_in(fields)
                 folder = cwd if cwd is not None and resume.keeps(found.path, cwd) else ""
-    except OSError as error:
-        raise cannot_open(found.path, error) from None
     return folder if resume.keeps(found.path, folder) else "", mode, before
 
 

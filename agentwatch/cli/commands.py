@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from agentwatch.agents.opening import saved_source
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import HERE
-from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, Signalled, cannot_open
+from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, Signalled, cannot_open, raising
 from agentwatch.cli.address import (
     STDIN,
     check_part,
@@ -135,13 +135,11 @@ def watch_file(path: Path, options: Options) -> int:
     """Watch a recording, or a pipe like stdin. A recording that is still being written is followed until its
     writer ends, or with `--follow` for ever. A recording that is truncated or replaced is watched from its
     start. A session in a store is followed on the screen, and printed once."""
-    try:
+    with raising(cannot_open, path):
         is_once = is_stream(path)
         if is_once and options.moment is not None:
             raise _without_moments(path)
         stream_fd = os.open(path, os.O_RDONLY) if is_once else None
-    except OSError as error:
-        raise cannot_open(path, error) from None
     if stream_fd is not None:
         return _watch_pipe(stream_fd, options, str(path))
     options = _with_settings(options)

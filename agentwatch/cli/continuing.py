@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agentwatch.base.credentials import without_credentials
-from agentwatch.base.faults import NOT_EXECUTABLE, NOT_FOUND, USAGE, Fault, cannot_create, cannot_open
+from agentwatch.base.faults import (
+    NOT_EXECUTABLE,
+    NOT_FOUND,
+    USAGE,
+    Fault,
+    cannot_create,
+    cannot_open,
+    raising,
+)
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.acting import checked, refused
 from agentwatch.catalog.continuing import (
@@ -156,11 +164,9 @@ def _alone(stack: ExitStack) -> None:
     """Keep other commands from starting an agent until the stack is closed. If two commands continue the same
     session, the second one then finds the agent of the first."""
     folder, until = state_folder() / "acts", time.monotonic() + _ALONE_SECONDS
-    try:
+    with raising(cannot_create, folder):
         private_folder(folder)
         fd = open_folder(folder)
-    except OSError as error:
-        raise cannot_create(folder, error) from None
     stack.callback(os.close, fd)
     while not lock(fd):
         if time.monotonic() > until:
@@ -190,10 +196,8 @@ def _run(
     from agentwatch.cli.commands import watch_agent
 
     recordings: list[Path] = []
-    try:
+    with raising(cannot_open, session.path):
         run = _Run(plan, session, record)
-    except OSError as error:
-        raise cannot_open(session.path, error) from None
 
     def started(source: AgentSource) -> None:
         gate.close()

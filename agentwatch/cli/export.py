@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.base.faults import INCOMPLETE_RECORDING, USAGE, Fault, cannot_create, raising
 from agentwatch.cli.address import Address, is_once, open_reader, parse_address
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, say
@@ -303,10 +303,8 @@ def _clipped(address: Address, wanted: Range, agent: Agent | None, *, is_raw: bo
     part = range_of(wanted, session)
     if isinstance(part, Problem):
         raise Fault(f"{address.words}: {part.words}", USAGE)
-    try:
+    with raising(cannot_create, Path(tempfile.gettempdir())):
         made = clip(session, part, agent)
-    except OSError as error:
-        raise cannot_create(Path(tempfile.gettempdir()), error) from None
     masked = session.report and f"{session.report.words()}, in the whole recording"
     report = [masked or "nothing was redacted (--raw)"]
     if made.is_whole:

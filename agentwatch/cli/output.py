@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import click
 
-from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create
+from agentwatch.base.faults import BROKEN_PIPE, INCOMPLETE_RECORDING, USAGE, Fault, cannot_create, raising
 from agentwatch.base.files import write_all
 from agentwatch.cli.address import STDIN, named_file
 from agentwatch.recording.store import SessionFiles, sessions_folder
@@ -56,14 +56,12 @@ def check_output(
         with suppress(OSError):  # a closed one is reported when it is written
             _check_kept(output, _real(output), os.fstat(fd), kept)
         return
-    try:
+    with raising(cannot_create, output):
         status = _status(output)
         if status is None:
             os.stat(f"{_real(output).parent}/.")
         elif stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(errno.EISDIR, "it is a folder", str(output))
-    except OSError as error:
-        raise cannot_create(output, error) from None
     if status is not None and not stat.S_ISREG(status.st_mode):
         return
     _check(output, kept, is_forced=is_forced, has_times=has_times)
@@ -106,16 +104,12 @@ def write_file(path: Path, pieces: Iterable[bytes], *, replaces: bool) -> int:
     fd = descriptor(path)
     if fd is not None:
         return _write_descriptor(fd, pieces)
-    try:
-        path = _real(path)
+    path = _real(path)
+    with raising(cannot_create, path):
         mode = _mode_of(path, replaces=replaces)
-    except OSError as error:
-        raise cannot_create(path, error) from None
     if mode is not None and not stat.S_ISREG(mode):
-        try:
+        with raising(cannot_create, path):
             return _write_device(path, pieces)
-        except OSError as error:
-            raise cannot_create(path, error) from None
     # Ctrl-C waits until the file is created and its removal is certain.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -22,6 +22,7 @@ from agentwatch.base.faults import (
     Fault,
     cannot_create,
     cannot_open,
+    raising,
 )
 from agentwatch.cli.default_command import HelpfulCommand
 from agentwatch.cli.messages import ShownProgress, confirmed, say
@@ -473,10 +474,8 @@ def prune(*, older_ms: int | None, keep_bookmarked: bool, dry_run: bool, yes: bo
             '--prune needs an age: --older 30d, or keep = "30d" under [sessions] in the settings', USAGE
         )
     before_ms = now_ms() - older_ms
-    try:
+    with raising(cannot_open, sessions_folder()):
         found = prunable(before_ms, keep_bookmarked=keep_bookmarked)
-    except OSError as error:
-        raise cannot_open(sessions_folder(), error) from None
     code = print_lines(
         f"{date_and_minute(stem.changed_ms)}  {byte_size(stem.size):>8}  {stem.recording}"
         for stem in found.sessions

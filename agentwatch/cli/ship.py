@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agentwatch.base.faults import USAGE, Fault, cannot_open
+from agentwatch.base.faults import USAGE, Fault, cannot_open, raising
 from agentwatch.cli.messages import internal_error, say
 from agentwatch.cli.options import Options
 from agentwatch.cli.parameters import PATH, together
@@ -187,10 +187,8 @@ def _job(words: str, to: str | None, target: _TargetOf) -> Job:
 
     named = whole_address(words, "engine ship takes a whole recording, not a moment of it").path
     path = named if is_once(named) else Path(os.path.realpath(named))
-    try:
+    with raising(cannot_open, path):
         is_foreign = is_once(path) or store_for(path) is not None
-    except OSError as error:
-        raise cannot_open(path, error) from None
     before = read_shipped(SessionFiles(path).shipped)
     if is_foreign or (path.suffix == ".jsonl" and before is None):
         raise Fault(f"{path}: only recordings of agentwatch are shipped", USAGE)

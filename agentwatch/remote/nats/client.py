@@ -32,7 +32,7 @@ from urllib.parse import ParseResult
 from nats.aio.client import Client
 from nats.aio.transport import Transport
 
-from agentwatch.base.faults import USAGE, Fault, cannot_open
+from agentwatch.base.faults import USAGE, Fault, cannot_open, raising
 from agentwatch.remote.engine import Login, RemoteError, Trouble
 from agentwatch.remote.nats.errors import plain
 
@@ -79,14 +79,12 @@ def _signing(path: Path) -> dict[str, Callable[..., bytes]]:
 
 def _creds(path: Path) -> tuple[bytes, bytes]:
     """Return the JWT and the seed in a `.creds` file: each is the line after its own `-----BEGIN …-----`."""
-    try:
+    with raising(cannot_open, path):
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             lines = os.read(fd, _MOST_BYTES).splitlines()
         finally:
             os.close(fd)
-    except OSError as error:
-        raise cannot_open(path, error) from None
     found: dict[bytes, bytes] = {}
     for line, after in pairwise(lines):
         for name in (_JWT, _SEED):

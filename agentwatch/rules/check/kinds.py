@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from agentwatch.base.faults import USAGE, Fault, cannot_open
+from agentwatch.base.faults import USAGE, Fault, cannot_open, raising
 from agentwatch.recording.acts import ACT_NAMES
 from agentwatch.rules.calls.fields import LIVE
 from agentwatch.rules.language.conditions import Condition
@@ -247,11 +247,8 @@ def starter_path(name: str) -> Path:
 
 def read_rules(path: Path) -> list[Rule]:
     """Return the rules of a file in order; raise `Fault` if it cannot be read or is not a file of rules."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        raise cannot_open(path, error) from None
+    with raising(cannot_open, path), open(path, "rb") as file:
+        data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise _fault(path, f"larger than {_MOST_BYTES >> 10} KiB")
     try:
