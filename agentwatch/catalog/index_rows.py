@@ -209,13 +209,14 @@ class Activity:
 
     def applied(self, place: Place, pieces: Pieces | None) -> None:
         """The time from the end or the last line of a turn to the first line of another is not activity."""
-        runs, turn = self._session.runs, self._turns[-1]
-        number = (len(runs), runs[-1].turns) if runs else (0, 0)
+        session, turn = self._session, self._turns[-1]
+        run = session.runs[-1] if session.runs else None
+        number = (0, 0) if run is None else (len(session.runs), len(run.turn_starts))
         if number != turn.number:
             self._turns.append(turn := _Turn(number))
-        turn.is_copy = turn.is_copy or self._session.repeats_history
-        if runs and (result := runs[-1].turn_result) is not None:
-            turn.reported_ms = result.duration_ms
+        turn.is_copy = turn.is_copy or session.repeats_history
+        if run is not None and run.turn_result is not None:
+            turn.reported_ms = run.turn_result.duration_ms
         last_ms = place.seen_ms
         if last_ms is None:
             return
@@ -225,15 +226,13 @@ class Activity:
         if turn.began_ms is None:
             turn.began_ms = first_ms
         is_next = self._is_over or (self._timed[1] > 0 and number != self._timed)
-        self._add(turn, first_ms, counts=not is_next)
-        self._add(turn, last_ms)
-        self._timed, self._is_over = number, bool(runs) and runs[-1].is_over
-
-    def _add(self, turn: _Turn, at_ms: int, *, counts: bool = True) -> None:
-        """Lines may be out of order."""
-        silent_ms = max(at_ms - self._last_ms, 0)
-        self._last_ms += silent_ms
-        turn.active_ms += min(silent_ms, _MOST_SILENT_MS) if counts else 0
+        for at_ms in (first_ms,) if pieces is None else (first_ms, last_ms):
+            silent_ms = at_ms - self._last_ms
+            if silent_ms > 0:  # lines may be out of order
+                self._last_ms = at_ms
+                turn.active_ms += 0 if is_next else min(silent_ms, _MOST_SILENT_MS)
+            is_next = False
+        self._timed, self._is_over = number, run is not None and run.is_over
 
     def paused(self, _offset: int, _session: Session, _decoder: object) -> None:
         """Do nothing."""
@@ -324,7 +323,7 @@ def _read(source: FileSource | StoreSource) -> tuple[Feed, Activity]:
     """Read a session without its texts."""
     feed = Feed(source.reader)
     feed.takes_agent_times = True
-    feed.session.uses = Uses(by_request=True)
+    feed.session.uses, feed.session.only_counts = Uses(by_request=True), True
     feed.observer = activity = Activity(feed.session)
     while not feed.is_over:
         feed.advance(_STEP_SECONDS)

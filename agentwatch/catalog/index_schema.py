@@ -21,7 +21,9 @@ def row_of(values: Iterable[Any]) -> Row:
     return tuple(
         [
             value
-            if value is None or (type(value) is str and value.isascii())  # as most are
+            if value is None
+            or (type(value) is str and value.isascii())  # as most are
+            or (type(value) is int and -_MOST_NUMBER <= value < _MOST_NUMBER)
             else value_of(value)
             for value in values
         ]

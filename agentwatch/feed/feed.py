@@ -169,7 +169,8 @@ class DetectionBuffer:
         return self._held[-1].place.offset + self._held[-1].place.length + 1 if self._held else 0
 
     def release(self, lines: Iterator[DecodedLine]) -> Iterator[DecodedLine]:
-        """Yield the lines that can be applied now: not one of an unknown agent, and none after such a one."""
+        """Yield the lines that can be applied now: not one of an unknown agent, and none after such a one.
+        As soon as the agent is known, the other lines are left."""
         for line in lines:
             if self._decoder.is_detecting and (self._held or _is_undetected(line)):
                 self._held.append(line)
@@ -177,8 +178,7 @@ class DetectionBuffer:
             yield from self.rest()
             yield line
             if not self._decoder.is_detecting:
-                break
-        yield from lines
+                return
 
     def rest(self) -> list[DecodedLine]:
         """Return the held lines, with their real events if the agent is known."""
@@ -376,7 +376,7 @@ class Feed:
         if lines:
             decoded = self._decode(lines)
             if self._detection.is_active:
-                decoded = map(self._timed, self._detection.release(decoded))
+                decoded = chain(map(self._timed, self._detection.release(decoded)), decoded)
             self._decoded = _ahead(decoded)
             return True
         if not self.reader.is_at_end():

@@ -166,11 +166,8 @@ class Uses:
             return
         at_ms = seen_ms if event.at_ms is None else event.at_ms
         sent = tokens.input if event.scope is UsageScope.REQUEST else event.tokens.context_used
-        use = Use(
-            bounded(event.model) or self.model,
-            None if at_ms is None else at_ms - at_ms % (_QUARTER_MS if self.by_request else DAY_MS),
-            _FLOORS[bisect_left(SIZES, sent or 0)],
-        )
+        began_ms = None if at_ms is None else at_ms - at_ms % (_QUARTER_MS if self.by_request else DAY_MS)
+        use = Use(bounded(event.model) or self.model, began_ms, _FLOORS[bisect_left(SIZES, sent or 0)])
         if event.request is not None and self.by_request:
             use, before = self.requests.get(event.request, (use, _NOTHING))
             self.requests[event.request] = use, _sum(before, tokens)
@@ -216,15 +213,20 @@ def complete_sum(counts: list[int | None]) -> int | None:
 def _sum(first: Tokens, second: Tokens) -> Tokens:
     if first is _NOTHING or second is _NOTHING:
         return first if second is _NOTHING else second
-    return Tokens(
-        second.input if first.input is None else first.input + (second.input or 0),
-        second.cached if first.cached is None else first.cached + (second.cached or 0),
-        second.output if first.output is None else first.output + (second.output or 0),
-        second.cost_usd if first.cost_usd is None else first.cost_usd + (second.cost_usd or 0),
-        first.context_used if second.context_used is None else second.context_used,
-        first.context_size if second.context_size is None else second.context_size,
-        second.written if first.written is None else first.written + (second.written or 0),
-        second.written_1h if first.written_1h is None else first.written_1h + (second.written_1h or 0),
+    sent, cached, output, cost_usd, used, size, written, written_1h = first
+    more, more_cached, more_output, more_usd, new_used, new_size, more_written, more_1h = second
+    return tuple.__new__(
+        Tokens,
+        (
+            more if sent is None else sent + (more or 0),
+            more_cached if cached is None else cached + (more_cached or 0),
+            more_output if output is None else output + (more_output or 0),
+            more_usd if cost_usd is None else cost_usd + (more_usd or 0),
+            used if new_used is None else new_used,
+            size if new_size is None else new_size,
+            more_written if written is None else written + (more_written or 0),
+            more_1h if written_1h is None else written_1h + (more_1h or 0),
+        ),
     )
 
 

@@ -370,9 +370,11 @@ def malformed(session: Session, event: Malformed, _place: Place) -> None:
 def text(session: Session, event: Text, place: Place) -> None:
     """Append a text to the transcript, and to the answer of the run if the main agent wrote it."""
     run = current_run(session, place)
+    session.retry = None
+    if session.only_counts:
+        return
     parent = None if event.parent_call is None else parent_of(session, event.parent_call)
     entry = session.transcript.add_text(event.channel, event.text, event.at_ms, parent)
-    session.retry = None
     if entry is None:
         return
     if event.until_ms is not None:
@@ -449,7 +451,9 @@ def apply_line(
         if session.first_seen_ms is None:
             session.first_seen_ms = place.seen_ms if pieces is None else pieces.first_ms
         session.last_seen_ms = place.seen_ms
-        if pieces is None:
+        if session.only_counts:
+            pass
+        elif pieces is None:
             session.rhythm.update(session.phase, place.seen_ms)
         else:
             session.rhythm.update_by_pieces(session.phase, pieces, place.seen_ms)

@@ -177,6 +177,8 @@ class Session:
         """The calls without an end line. A result line closes open calls, but their end may still follow."""
         self.uses: Uses | None = None
         """The tokens by model and time; None unless a reader of the session asks for them."""
+        self.only_counts = False
+        """Whether the agent's texts and the rhythm of the lines are left out: a reader does not need them."""
         self.repeats_history = False
         """Whether the present lines are a copy of another session's history."""
         self.copied_calls = 0

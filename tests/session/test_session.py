@@ -1,6 +1,7 @@
 """A session: what its events make of it, and its bounds."""
 
 import gc
+import os
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -10,6 +11,8 @@ import pytest
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.status import status
+from agentwatch.feed.feed import Feed
+from agentwatch.recording.saved import open_saved
 from agentwatch.session.agent_process import exit_words, is_contradiction
 from agentwatch.session.call import Place, bounded, bounded_id, bounded_members
 from agentwatch.session.events import (
@@ -30,6 +33,7 @@ from agentwatch.session.events import (
 from agentwatch.session.reducers import _APPLIERS, apply_line, close_session, forget_texts
 from agentwatch.session.session import Session, ending_of_turn
 from agentwatch.session.transcript import Kind
+from tests.builders.captures import OURS
 from tests.builders.lines import (
     DONE,
     answered,
@@ -48,6 +52,26 @@ from tests.builders.lines import (
     user,
 )
 from tests.conftest import case
+
+
+def test_a_session_may_only_count() -> None:
+    """Without texts and rhythm, a session has the same calls, turns, tokens, prompt and outcome."""
+    for path in OURS.find("**/*.jsonl", "**/*.ndjson"):
+        readers = open_saved(path), open_saved(path)
+        whole, counted = map(Feed, readers)
+        counted.session.only_counts = True
+        whole.advance()
+        counted.advance()
+        with case(OURS.name(path)):
+            facts = [
+                (each.outcome, each.turns, each.tokens, each.run.prompt, each.run.duration_ms, [*each.calls])
+                for each in (whole.session, counted.session)
+            ]
+            assert facts[0] == facts[1]
+            assert counted.session.text == ""
+            assert counted.session.rhythm.began_ms is None
+        for reader in readers:
+            os.close(reader.fd)
 
 
 def test_an_exit_code_is_stronger_than_the_result() -> None:
