@@ -327,8 +327,8 @@ def _unescaped(escape: re.Match[str]) -> str:
 
 # The programs in a command.
 
-_MOST_CHARACTERS = 2000
-_MOST_CACHED = 256
+MOST_READ_CHARACTERS = 2000
+MOST_CACHED = 256
 """Commands whose parts are kept: finding them takes 20 µs, and each is asked for twice or more."""
 WRAPPERS = frozenset(
     (
@@ -368,7 +368,7 @@ class Part(NamedTuple):
     """The program and its arguments, with one blank between two words."""
 
 
-@lru_cache(_MOST_CACHED)
+@lru_cache(MOST_CACHED)
 def parts_of(command: str) -> tuple[Part, ...]:
     """Return the programs of a command with the operators between them, from its first 2,000 characters.
 
@@ -387,10 +387,10 @@ def parts_of(command: str) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-@lru_cache(_MOST_CACHED)
+@lru_cache(MOST_CACHED)
 def segments_of(command: str) -> tuple[Part, ...]:
     """Return the parts of a command as `parts_of` does, also those that name no program, such as `CI=1`."""
-    text = command[:_MOST_CHARACTERS]
+    text = command[:MOST_READ_CHARACTERS]
     segments: list[Part] = []
     program, before, words, at = "", "", "", 0
     for kind, word, start, end in (*_outside_substitutions(shell_tokens(text).tokens), _LAST):
@@ -470,7 +470,7 @@ def first_program(command: str) -> str | None:
         >>> first_program("cd web && CI=1 /usr/bin/npx tsc --noEmit | tail -3")
         'npx'
     """
-    text = command[:_MOST_CHARACTERS]
+    text = command[:MOST_READ_CHARACTERS]
     tokens, is_whole = shell_tokens(text)
     found, is_argument = None, False
     for kind, word, _, end in _outside_substitutions(tokens):

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from agentwatch.analysis.files import CHANGES, FileAction, TouchedFile, file_action_of
-from agentwatch.analysis.shell import READERS, only_reads, parts_of, segments_of
+from agentwatch.analysis.shell import MOST_READ_CHARACTERS, READERS, only_reads, parts_of, segments_of
 from agentwatch.analysis.verdicts import Verdict, verdict
 from agentwatch.feed.feed import Feed, output_tail
 from agentwatch.session.call import Call
@@ -215,7 +215,7 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
     before it counts. If the last call of a command has no verdict, the two calls before it are read: if one
     of them has a verdict, the command runs tests whose last result is unknown. `verdict_of` returns the
     verdict on a call, if it was read before; None to read it."""
-    key_of = lru_cache(_MOST_KEYS)(_key)
+    misses = _key.cache_info().misses
     found: dict[int, CommandVerdict] = {}
     commands: dict[str, _Sought | None] = {}
     changed_by: int | None = None
@@ -225,11 +225,11 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
             changed_by = call.number
         if call.kind is not ToolKind.EXECUTE or call.outcome is Outcome.REJECTED:
             continue
-        key = key_of(call.target or "", feed.session.runs[call.run - 1].cwd)
+        key = _key((call.target or "")[:MOST_READ_CHARACTERS], feed.session.runs[call.run - 1].cwd)
         sought = commands.get(key)
         if not key or (key in commands and sought is None):
             continue
-        if reads >= MOST_READ or key_of.cache_info().misses > _MOST_KEYED:
+        if reads >= MOST_READ or _key.cache_info().misses - misses > _MOST_KEYED:
             return FinalVerdicts(_in_order(found), is_complete=False)
         reads += 1
         verdict = call_verdict(feed, call) if verdict_of is None else verdict_of(call)
@@ -246,6 +246,7 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
     return FinalVerdicts(_in_order(found), is_complete=True)
 
 
+@lru_cache(_MOST_KEYS)
 def _key(command: str, cwd: str | None) -> str:
     """Return the key of a command; empty for a command that only prints existing text."""
     return "" if only_reads(parts_of(command)) else command_key(command, cwd)

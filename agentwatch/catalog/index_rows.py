@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
 from agentwatch.analysis.files import CHANGES, FileAction, file_action_of
-from agentwatch.analysis.shell import READERS, main_program, segments_of
+from agentwatch.analysis.shell import MOST_CACHED, READERS, main_program, segments_of
 from agentwatch.analysis.verdict_history import State, call_verdict, final_verdicts
 from agentwatch.analysis.verdicts import Source, Verdict
 from agentwatch.base.faults import Fault, reading
@@ -63,6 +64,7 @@ _NUMBER = re.compile(r"[0-9]{4,40}|(?=[0-9a-f]{0,7}[0-9])[0-9a-f]{8,64}")
 _MOST_SHOWN = 60
 
 
+@lru_cache(MOST_CACHED)
 def command_of(command: str) -> str | None:
     """Return what a command runs, without its arguments: equal for calls that do the same with other files.
 

@@ -479,9 +479,8 @@ def output_tail(feed: Feed, place: Place, call_id: str) -> list[str]:
     if place.length > _MOST_PARSED:
         tail = feed.reader.line_at(place.offset + place.length - _TAIL, _TAIL)
         return [_strings(tail.decode("utf-8", "replace"))]
-    return [
-        block.text for block in feed.blocks(place, call_id) if isinstance(block, OutputBlock | ContentBlock)
-    ]
+    blocks = feed.blocks(place, call_id)
+    return [block.text for block in blocks if isinstance(block, (OutputBlock, ContentBlock))]
 
 
 def _strings(json_text: str) -> str:

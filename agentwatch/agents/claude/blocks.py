@@ -4,6 +4,7 @@ the tool, which the line does not name, so the fields themselves decide."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import is_not
 
 from agentwatch.agents.blocks import EMPTY, binary_block, fields_block
 from agentwatch.agents.changes import replaced_texts, replacement, unified_diff
@@ -200,8 +201,11 @@ def transcript_blocks(fields: Fields, call_id: str) -> Iterator[Block]:
     subagent. A call without an id of its own has that of its line."""
     line = mapping(mapping(fields.get("data")).get("message")) if fields.get("type") == "progress" else fields
     message = mapping(line.get("message"))
-    content = [_with_id(mapping(block), call_id) for block in items(message.get("content"))]
-    yield from blocks({**line, "message": {**message, "content": content}}, call_id)
+    content = items(message.get("content"))
+    named = [_with_id(mapping(block), call_id) for block in content]
+    if any(map(is_not, named, content)):
+        line = {**line, "message": {**message, "content": named}}
+    yield from blocks(line, call_id)
 
 
 def _with_id(block: Fields, call_id: str) -> Fields:
