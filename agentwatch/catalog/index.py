@@ -90,11 +90,14 @@ class SessionIndex:
 
     def replace(self, sessions: Sequence[Rows], *, keeps_same: bool = False) -> None:
         """With `keeps_same`, a session that another process has stored meanwhile keeps its rows and id."""
+        where = "SELECT size, changed_ns FROM stored_session WHERE path = ?"
         with self._transaction():
+            stamps = [self.connection.execute(where, rows.session[:1]).fetchone() for rows in sessions]
             if keeps_same:
-                stamps = self.stamps()
-                sessions = [rows for rows in sessions if stamps.get(rows.session[0]) != _STAMP(rows.session)]
-            self._remove(rows.session[0] for rows in sessions)
+                found = zip(sessions, stamps, strict=True)
+                sessions = [rows for rows, stamp in found if stamp != _STAMP(rows.session)]
+            if any(stamps):
+                self._remove(rows.session[0] for rows in sessions)
             for session, *parts in sessions:
                 key = self.connection.execute(_INSERT_SESSION, session).lastrowid
                 for insert, rows in zip(_INSERT_PARTS, parts, strict=True):
@@ -174,9 +177,10 @@ def _connected(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
 
 
-_MOST_CALLS = 10_000
+_MOST_CALLS = 2_000
+"""The processes that read have no more to do than for 0.03 s: writing must not take longer."""
 _MOST_SECONDS = 1.0
-"""Sessions are written when this many calls were read, or this time has passed: what a kill costs."""
+"""Sessions are written when so many calls were read, or this time has passed: what a kill costs."""
 _PROBLEM = [*TABLES[_SESSION]].index("problem")
 _STAMP = itemgetter(*map([*TABLES[_SESSION]].index, ("size", "changed_ns", "agent", "session_id")))
 

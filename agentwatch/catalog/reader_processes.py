@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from agentwatch.agents.session_entry import SessionEntry
 from agentwatch.base.helper_process import HelperProcess, cores
-from agentwatch.catalog.index_rows import Rows, rows_of
 from agentwatch.catalog.repository import Repositories
-from agentwatch.feed.checkpoints import NOT_PICKLED
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+
+    from agentwatch.catalog.index_rows import Rows
 
 _LEAST_BYTES = 8 << 20
 """What a process must have to read: 0.25 s. Its start takes 0.1 s."""
@@ -30,6 +30,8 @@ def read_sessions(due: Sequence[SessionEntry]) -> Generator[tuple[SessionEntry, 
     killed or met an error of ours, are read here."""
     number = min(cores(), _MOST_PROCESSES, sum(found.size for found in due) // _LEAST_BYTES, len(due))
     readers = _started(number) if number > 1 and sys.executable else []
+    from agentwatch.catalog.index_rows import rows_of  # 60 ms, in which the processes start
+
     repositories = Repositories()
     try:
         for found, rows in _returned(readers, due) if readers else ((found, None) for found in due):
@@ -48,6 +50,8 @@ class _Reader(HelperProcess):
 
     def give(self, batch: Sequence[SessionEntry]) -> None:
         """Give a batch to the process, which must be waiting for one. If it has ended, `take` says so."""
+        from agentwatch.feed.checkpoints import NOT_PICKLED
+
         self.batch = batch
         try:
             self.pipe.send(batch)
@@ -107,6 +111,8 @@ def _batches(due: Sequence[SessionEntry]) -> Iterator[list[SessionEntry]]:
 
 def serve(pipe: Connection) -> None:
     """Read what the process asks for that has started this one, until it closes the pipe."""
+    import agentwatch.catalog.index_rows  # noqa: F401 - before the first sessions arrive
+
     repositories = Repositories()
     while True:
         pipe.send([_rows(found, repositories) for found in pipe.recv()])
@@ -114,6 +120,8 @@ def serve(pipe: Connection) -> None:
 
 def _rows(found: SessionEntry, repositories: Repositories) -> Rows | None:
     """Return None if it fails: the other process reads it again, and reports the error."""
+    from agentwatch.catalog.index_rows import rows_of
+
     try:
         return rows_of(found, repositories)
     except Exception:  # noqa: BLE001 - the edge of a process whose stderr nobody reads
