@@ -31,7 +31,7 @@ _NO_SESSION = frozenset(
     | {"upgrade", "--help", "-h", "--version", "-v", "--ripgrep"}
 )
 """The first arguments of processes that have no session, because they manage something."""
-_SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id"})
+_SESSION_OPTIONS = frozenset({"--resume", "-r", "resume", "--session", "-s", "--session-id", "--id"})
 _FORKS = frozenset({"--fork-session", "fork"})
 _LEAST_ID = 8
 """Shorter values are not ids: Gemini numbers its sessions, `--resume 5`."""

@@ -7,7 +7,16 @@ import os
 from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
 from agentwatch.agents.fields import mapping
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder, one_file, owns
-from agentwatch.agents.program import CHANGES, COMMANDS, Command, Knowledge, Program, SessionsAt, opens
+from agentwatch.agents.program import (
+    CHANGES,
+    COMMANDS,
+    Command,
+    Knowledge,
+    Program,
+    Reports,
+    SessionsAt,
+    opens,
+)
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 
 # The files: data/sessions/ID/ID.messages.json, described by ID.json; a subagent is agent_….messages.json
@@ -55,6 +64,7 @@ PROGRAM = Program(
     knowledge=Knowledge(
         COMMANDS | CHANGES, joins_subagents=True, interrupt="Cline exits without a last line."
     ),
+    reports=Reports("sessions", "sessions", "agentwatch.agents.cline.reported:ClineStates"),
     stores=(_STORE,),
     no_resume="cline --id with --json was not tried",
 )

@@ -127,6 +127,7 @@ SESSIONS: list[tuple[str, str, str | None]] = [
     ("gemini", "gemini --resume latest", None),
     ("opencode", "opencode -s ses_0123456789", "ses_0123456789"),
     ("pi", "pi --session /home/dev/a.jsonl", "/home/dev/a.jsonl"),
+    ("cline", "cline -i --id 1796025857492_kdp9g", "1796025857492_kdp9g"),
     ("copilot", "copilot --session-id=01234567-89ab", None),
     ("copilot", "copilot --resume=01234567-89ab", "01234567-89ab"),
     ("claude", "claude -p 01234567-89ab", None),

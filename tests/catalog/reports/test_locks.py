@@ -1,6 +1,7 @@
 """Codex and Copilot lock their sessions, and a lock without its process is not a lock."""
 
 import fcntl
+import json
 import os
 import time
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agentwatch.agents.cline.reported import ClineStates
 from agentwatch.agents.codex.program import CodexReports
 from agentwatch.agents.copilot.reported import CopilotLocks
 from agentwatch.agents.session_entry import Key
@@ -236,3 +238,51 @@ class TestCopilot:
         for name, pid in (("a", os.getpid()), ("b", 1 << 22), ("c", 9_999_999_999)):
             copilot.lock(name, pid)
         assert copilot.reported().keys() == {("copilot", "a")}
+
+    def test_a_process_of_another_user_or_of_the_system_has_no_session(self, copilot: Copilot) -> None:
+        """The id in a lock of another container may be that of any process here."""
+        copilot.lock("a", os.getpid())
+        assert copilot.reported()
+        copilot.locks.uid += 1
+        assert copilot.reported() == {}
+        assert Copilot(copilot.folder, NoProgram()).reported() == {}
+
+
+class NoProgram(Proc):
+    """Shows each process as one of the kernel, which runs no program."""
+
+    def has_program(self, pid: int) -> bool:
+        return False
+
+
+class TestCline:
+    """The descriptions of the sessions of Cline."""
+
+    def test_a_session_says_its_state(self, tmp_path: Path) -> None:
+        """A description has the state of a session until it has ended, and not which process shows it."""
+        states = ClineStates([tmp_path], UID, Proc())
+        path = tmp_path / "179_a" / "179_a.json"
+        path.parent.mkdir()
+
+        def said(content: str) -> dict[Key, StateReport]:
+            path.write_text(content)
+            states.refresh(1.0)
+            return states.reported
+
+        for status, state in (
+            ("running", State.WORKING),
+            ("pending", State.ASKS),
+            ("idle", State.YOUR_TURN),
+        ):
+            with case(status):
+                report = StateReport("cline", "179_a", Life.UNKNOWN, state=state, source=f"file {path}")
+                report = report._replace(about="permission" if state is State.ASKS else "")
+                content = json.dumps({"pid": os.getpid(), "status": status})
+                assert said(content) == {("cline", "179_a"): report}
+        for content in ('{"status": "cancelled"}', '{"status": 7}', "{}", "{", ""):
+            with case(content):
+                assert said(content) == {}
+        assert said('{"status": "idle"}')
+        path.unlink()
+        assert states.refresh(1.5)
+        assert states.reported == {}
