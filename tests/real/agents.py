@@ -50,7 +50,7 @@ class Terminal:
     late: float = LATE
     """Seconds after which a state has to be shown."""
     continues: tuple[str, ...] = ("--continue",)
-    """The arguments that continue the newest session of the folder; empty if they were not tried."""
+    """The arguments that continue the newest session of the folder; empty if it has none."""
     resumes: tuple[str, ...] = ("--resume", "{id}")
     """The arguments that continue a session."""
     new: str = "/new"
@@ -65,6 +65,8 @@ class Terminal:
     """Whether the session before stays open beside the new one, until it is left too."""
     stop: tuple[str, ...] = ("Escape",)
     """The keys that stop a turn."""
+    says_stop: bool = False
+    """Whether the state that it keeps says that a turn is over which the user has stopped."""
 
 
 @dataclass(frozen=True)
@@ -422,7 +424,7 @@ AGENTS = {
             settings=_vibe,
             variables=_fake_key,
             terminal=Terminal(
-                *(("--trust",), r"mock-model\[|tokens \(", r"Permission for", "/exit"), continues=(), new=""
+                *(("--trust",), r"mock-model\[|tokens \(", r"Permission for", "/exit"), new="/clear"
             ),
         ),
         RealAgent(
@@ -437,8 +439,8 @@ AGENTS = {
                 r"Run this command",
                 "/exit",
                 ((r"Trust this folder", "Enter"),),
-                continues=(),
-                new="",
+                resumes=("--session", "{id}"),
+                continues_empty=True,
             ),
         ),
         RealAgent(
@@ -449,20 +451,15 @@ AGENTS = {
             variables=lambda _place: {},
             terminal=Terminal(
                 ("-i", "--auto-approve", "false"),
-                r"What can I do for you",
+                r"What can I do for you|any other key to close",
                 r"Approve",
                 "/exit",
-                ((r"Try ClinePass", "Escape"),),
+                ((r"any other key to close", "Escape"),),
                 continues=(),
-                new="",
-            ),
-            # Its document has the prompt once the model has answered. A daemon runs its commands, so that a
-            # question is not told from a command.
-            misreports=(
-                ("states in --json", "the model answers"),
-                ("states on the screen", "the model answers"),
-                ("states in --json", "a command runs"),
-                ("states on the screen", "a command runs"),
+                resumes=("--id", "{id}"),
+                new="/clear",
+                again=r"Ask anything|any other key to close",
+                says_stop=True,
             ),
         ),
     )

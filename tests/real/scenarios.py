@@ -87,7 +87,7 @@ def turn(
 
 
 def resumed(play: Play) -> Phases:
-    """A session that is resumed comes alive, by its id and as the newest one; no other row does.
+    """A session that is resumed comes alive, by its id and as the newest one, if it can; no other row does.
 
     Before its first line nothing may say which session it is, if its arguments do not name it.
     """
@@ -96,7 +96,7 @@ def resumed(play: Play) -> Phases:
     for prompts, what, arguments in (
         (2, "by its id", [each.format(id=play.id_of("A")) for each in play.how.resumes]),
         (3, "the newest", list(play.how.continues)),
-    ):
+    )[: 2 if play.how.continues else 1]:
         agent = play.driver()
         agent.open(*arguments)
         phases = [during(f"{what}: resumed", play.how.late + 3, _TURN, unknown=(_NEW,))]
@@ -130,6 +130,8 @@ def renewed(play: Play) -> Phases:
     time.sleep(3)
     agent.leave()
     yield during("left empty", play.how.late + 3, NO_ROW)
+    if not play.how.continues:
+        return
     agent.open(*play.how.continues)
     name = "C" if play.how.continues_empty else "A" if play.how.keeps else "B"
     yield during("continued", play.how.late + 3, f"{name} your turn", unknown=(_NEW,))
@@ -158,7 +160,7 @@ def two(play: Play) -> Phases:
 def retried(play: Play) -> Phases:
     """A request that is refused with 500 is tried again: the turn is open until the agent gives up.
 
-    When the user stops the tries, the turn is over; where no line says so, the state is inferred, or still
+    When the user stops the tries, the turn is over; where nothing says so, the state is inferred, or still
     that of a turn that is open.
     """
     agent = play.driver()
@@ -175,7 +177,7 @@ def retried(play: Play) -> Phases:
         now = agent.keys(key)
         time.sleep(0.5)
     yield Phase("tries until stopped", begins, now, frozenset({_WORK}))
-    stopped = ("A your turn?", "A turn failed", "A cancelled")
+    stopped = ("A your turn" if play.how.says_stop else "A your turn?", "A turn failed", "A cancelled")
     yield during("stopped", play.how.late + 6, *stopped, unknown=("A quiet", "A working?"))
     agent.keys("C-u")  # Claude takes the prompt back into its line
     agent.leave()
@@ -220,5 +222,5 @@ assert tuple(PLAYED) == SCENES
 
 def missing(name: str, how: Terminal) -> str:
     """Return why an agent cannot play a scenario; empty if it can."""
-    needs = {"resumed": how.continues, "renewed": how.new, "refused": how.asks}
+    needs = {"renewed": how.new, "refused": how.asks}
     return "" if needs.get(name, True) else "it has none, or it was not tried"
