@@ -164,7 +164,8 @@ class HeaderLine(Static):
         if not is_preview and counts:
             counts = _with_figures(counts, session.tokens, found.room)
         room = width - columns(state) - columns(place) - _width(counts)
-        facts = _with_folders(found._replace(room=room - _facts_width(found)), session.run).groups
+        left = room - sum(columns(group) + 3 for group in found.groups)
+        facts = _with_folders(found._replace(room=left), session.run).groups
         if earlier:
             counts = [*counts, Count(back, key=self._live_key)]
             room += columns(back) + 4 - _width(counts) + _width(counts[:-1])
@@ -227,10 +228,6 @@ def _with_figures(counts: list[Count], tokens: Tokens, room: int) -> list[Count]
 
 def _width(counts: list[Count]) -> int:
     return sum(columns(count.words) + 3 for count in counts) - 2 if counts else 0
-
-
-def _facts_width(facts: Facts) -> int:
-    return sum(columns(group) + 3 for group in facts.groups)
 
 
 class Facts(NamedTuple):

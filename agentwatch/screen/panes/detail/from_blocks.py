@@ -307,12 +307,6 @@ class Rendered(Section):
         return exact_text(self._source)
 
 
-def markdown_section(block: MarkdownBlock, prose: Prose, most: int) -> Section:
-    return Rendered(
-        block.text, prose, lambda width: prose.markdown(block.text[:_MOST_CHARACTERS], width), most
-    )
-
-
 def references_section(block: ReferencesBlock, prose: Prose, most: int) -> Section:
     """Return the pages that a search found as a section: the title, the URL, and the text in Markdown."""
 
@@ -415,8 +409,10 @@ class BlockSections:
                 return JsonTree(block.fields), 0
             case StepsBlock():
                 return steps_section(block, self._prose(), most), 0
-            case MarkdownBlock():
-                return markdown_section(block, self._prose(), most), 0
+            case MarkdownBlock(text):
+                prose = self._prose()
+                rendered = partial(prose.markdown, text[:_MOST_CHARACTERS])
+                return Rendered(text, prose, rendered, most), 0
             case ReferencesBlock():
                 return references_section(block, self._prose(), most), 0
             case ContentBlock() if not self._call.path:

@@ -165,7 +165,7 @@ class Blocks:
         """Return the blocks of an earlier moment; its last entry, which may be cut short, is not cut yet."""
         entries = min(max(len(transcript) - 1, 0), max(len(self._firsts) - 1, 0))
         count = self._firsts[entries] if entries < len(self._firsts) else len(self.all)
-        calls = _count_below(self._calls, entries)
+        calls = bisect_left(range(len(self._calls)), entries, key=self._calls.__getitem__)
         prefix = Blocks(transcript)
         prefix.all = self.all.prefix(transcript, count)
         prefix.subagents = self.subagents.prefix(calls, entries, count)
@@ -377,10 +377,6 @@ def _joined(found: list[tuple[int, int, bool]], most: int) -> Iterator[tuple[int
         if index == len(found) or found[index][1] - start > most:
             yield start, end, is_code, index - first > 1
             first = index
-
-
-def _count_below(numbers: Numbers, limit: int) -> int:
-    return bisect_left(range(len(numbers)), limit, key=numbers.__getitem__)
 
 
 def _gap(

@@ -10,7 +10,6 @@ from agentwatch.recording.acts import act_words
 from agentwatch.recording.alarms import Alarm, alarms_of, rule_words
 from agentwatch.recording.bookmarks import Bookmarks, ends_a_line
 from agentwatch.screen.panes.moment import Moment
-from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome
 from agentwatch.sources.source import Source
 from agentwatch.text.safe import SafeText
@@ -39,10 +38,6 @@ def _alarm_mark(alarm: Alarm) -> tuple[int, SafeText]:
     return alarm.offset, rule_words(alarm.rule)
 
 
-def _open_failures(calls: CallList, *_version: int) -> Sequence[Call]:
-    return calls.open_failures()
-
-
 class MarkedMoments:
     def __init__(self, moment: Moment, source: Source) -> None:
         self._moment, self._source = moment, source
@@ -50,7 +45,7 @@ class MarkedMoments:
         self._rounds = 0
         self._is_behind = True
         """Whether calls are left to read for what is left of the work."""
-        self._open = lru_cache(2)(_open_failures)
+        self._open = lru_cache(2)(lambda calls, *_version: calls.open_failures())
         """The open failures of the calls that are shown, and of all calls."""
         self.failures: Sequence[int] = ()
         """The moments of all calls that failed and were not tried again, unchanged while calls are read."""
