@@ -8,7 +8,7 @@ from textual.widgets import Static
 from agentwatch.screen.screens.session.screen import WatchScreen
 from tests.builders.moment.panes import watch_screen
 from tests.builders.screen.app import Stage, lines_of, opened
-from tests.builders.screen.lines import answer, ended, init, prompt, shell, started, thinking
+from tests.builders.screen.lines import answer, append, ended, init, prompt, shell, started, thinking
 from tests.conftest import Saver, case
 
 pytestmark = pytest.mark.slow
@@ -124,3 +124,15 @@ async def test_the_moment_moves_on_to_a_later_match(recording: Saver) -> None:
         await go_to(stage, after_line(11))
         screen.go_to_call(calls[1])
         assert moment(stage) == after_line(11)
+
+
+async def test_new_matches_are_counted_at_an_earlier_moment(recording: Saver) -> None:
+    """While an earlier moment is shown, matches in new lines are counted, and the moment stays."""
+    path = recording(*_LINES)
+    async with opened(path, follow=True) as stage:
+        await go_to(stage, after_line(3))
+        await stage.press("slash", *"first", "enter")
+        await stage.until(lambda: "1 of 1" in note(stage), "the match")
+        append(path, answer(" The first of the new ones."))
+        await stage.until(lambda: "1 of 2" in note(stage), "the new match")
+        assert moment(stage) == after_line(3)
