@@ -6,6 +6,9 @@ import hmac
 import secrets
 from typing import NamedTuple
 
+Heads = set[str]
+"""The first four characters of each word of a piece of text, in lower case."""
+
 
 class Found(NamedTuple):
     """The span of a secret or of personal data: the value alone, without its label or quotes."""

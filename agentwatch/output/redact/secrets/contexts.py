@@ -8,7 +8,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from agentwatch.output.redact.mask import Found
+from agentwatch.output.redact.mask import Found, Heads
 from agentwatch.output.redact.secrets.prefixed import UUID, compiled, least_run
 from agentwatch.output.redact.secrets.values import is_code, is_password, is_placeholder, is_random, run_of
 
@@ -346,9 +346,8 @@ _BEGINS = tuple(
 _LEAST_RUNS = tuple(least_run(context.pattern) for context in CONTEXTS)
 
 
-def surrounded(piece: str, lower: str, heads: set[str], longest: int) -> Iterator[Found]:
-    """Yield the secrets of a piece that syntax shows. `heads` are the first four characters of each of its
-    words, in lower case. `longest` is the length of its longest word of letters and digits, or more."""
+def surrounded(piece: str, lower: str, heads: Heads, longest: int) -> Iterator[Found]:
+    """Yield the secrets of a piece that syntax shows; no word has more than `longest` letters and digits."""
     likely = [at for head in (heads | {""}) & _BY_HEAD.keys() for at in _BY_HEAD[head]]
     for at in sorted(likely):
         context = CONTEXTS[at]

@@ -6,7 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from agentwatch.output.redact.mask import Found
+from agentwatch.output.redact.mask import Found, Heads
 from agentwatch.output.redact.secrets.prefixed import SPLITTING, plain
 from agentwatch.output.redact.secrets.values import is_code, is_name, is_password, is_placeholder, is_random
 
@@ -132,9 +132,8 @@ def of_content(text: str) -> list[Found]:
     return [*_content(plain(text), output.end(), max(end, output.end()), is_terminal=False)]
 
 
-def shown(view: str, heads: set[str]) -> Iterator[Found]:
-    """Yield the secrets that a command prints in a plain text, such as that of a terminal. `heads` are the
-    first four characters of each of its words, in lower case."""
+def shown(view: str, heads: Heads) -> Iterator[Found]:
+    """Yield the secrets that a command prints in a plain text, such as that of a terminal."""
     for literal in () if heads.isdisjoint(_SHOWING_HEADS) else _SHOWING:
         at = view.find(literal)
         while at >= 0:

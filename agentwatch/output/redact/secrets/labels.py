@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from agentwatch.output.redact.mask import Found
+from agentwatch.output.redact.mask import Found, Heads
 from agentwatch.output.redact.secrets.values import (
     is_chosen_word,
     is_expression,
@@ -94,9 +94,8 @@ _LETTERS = "".join(sorted(head for head in _FOREIGN if not head.isascii()))
 _LETTER = re.compile(f"[{_LETTERS}{_LETTERS.upper()}]")
 
 
-def _foreign_labels(text: str, heads: set[str]) -> Iterator[tuple[int, Category]]:
-    """Yield the end and the category of each label in a language other than English. `heads` are the first
-    four characters of each of its words in ASCII, in lower case."""
+def _foreign_labels(text: str, heads: Heads) -> Iterator[tuple[int, Category]]:
+    """Yield the end and the category of each label in a language other than English."""
     found = heads & _FOREIGN.keys()
     if not text.isascii():
         found |= {letter.lower() for letter in set(_LETTER.findall(text))}
@@ -339,9 +338,8 @@ def _in_window(window: str, stem: str, at: int) -> Found | None:
     return None if label is None else _value(window, label, end)
 
 
-def labelled_abroad(piece: str, text: str, heads: set[str]) -> Iterator[Found]:
-    """Yield the values of a piece that have a label in a language other than English. `heads` are the first
-    four characters of each of its words in ASCII, in lower case."""
+def labelled_abroad(piece: str, text: str, heads: Heads) -> Iterator[Found]:
+    """Yield the values of a piece that have a label in a language other than English."""
     last, found = "", None
     for end, category in _foreign_labels(text, heads):
         window = piece[end : end + _WINDOW]

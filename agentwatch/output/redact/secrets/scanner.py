@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from agentwatch.output.redact.decoding import decoded, rewritten
-from agentwatch.output.redact.mask import Found, Masks, joined
+from agentwatch.output.redact.mask import Found, Heads, Masks, joined
 from agentwatch.output.redact.personal import Personal
 from agentwatch.output.redact.secrets.cells import arguments, cells
 from agentwatch.output.redact.secrets.contexts import surrounded
@@ -94,9 +94,8 @@ _UNLIKE = re.compile(
 _LEAST_TOKEN_LENGTH, _MOST_TOKEN_LENGTH = 15, 128
 
 
-def _of_providers(piece: str, lower: str, heads: set[str]) -> Iterator[Found]:
-    """Yield the generated values that follow the name of a vendor in the same line. `heads` are the first
-    four characters of each of its words, in lower case."""
+def _of_providers(piece: str, lower: str, heads: Heads) -> Iterator[Found]:
+    """Yield the generated values that follow the name of a vendor in the same line."""
     for head in heads & _BY_HEAD.keys():
         for name in _BY_HEAD[head]:
             at = lower.find(name)
