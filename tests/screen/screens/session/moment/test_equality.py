@@ -49,7 +49,7 @@ def sorted_by_duration(stage: Stage) -> None:
 def opened_up(stage: Stage) -> None:
     """Show all thinking, and the work of each subagent."""
     transcript = watch_screen(stage).workspace.panes.transcript
-    if not transcript.thoughts.are_shown:
+    if not transcript.viewport.layout.shows_thinking:
         transcript.toggle_reasoning()
     subagents = transcript.viewport.blocks.subagents
     for call in watch_screen(stage)._moment.shown.session.calls:

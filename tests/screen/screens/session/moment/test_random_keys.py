@@ -109,7 +109,7 @@ async def plain(stage: Stage, size: tuple[int, int], theme: str, moment: int | N
     for root in list(panes.transcript.viewport.blocks.subagents._open):
         thoughts.toggle_subagent(root)
     panes.transcript.toggle_reasoning()
-    if thoughts.are_shown:
+    if panes.transcript.viewport.layout.shows_thinking:
         panes.transcript.toggle_reasoning()
     panes.transcript.times.show(False)
     if panes.detail.is_raw:
