@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from agentwatch.agents.session_entry import Key
 from agentwatch.catalog.session_status import Group, SessionStatus
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.catalog.digest.digest import LastTests
@@ -18,7 +19,6 @@ if TYPE_CHECKING:  # commands that print rows do not read sessions
     from agentwatch.session.counts import Use
     from agentwatch.session.events import Tokens
     from agentwatch.session.limits import Reported
-    from agentwatch.text.safe import SafeText
 
 
 class Row(NamedTuple):
@@ -168,3 +168,16 @@ class Watched(Protocol):
 
     def close(self) -> None:
         """Stop to watch. It never raises, and never waits for longer than a few seconds."""
+
+
+class Elsewhere:
+    """What the lists of other machines share, which decide themselves what they read."""
+
+    def __init__(self) -> None:
+        self.rows: Rows = {}
+        self.is_found = self.wants_all = False
+        self.in_view: AbstractSet[Key] | None = None
+        self.problem = SafeText("")
+
+    def facts(self, key: Key) -> None:
+        """Return nothing: the other machine knows why its sessions have their states."""

@@ -17,7 +17,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.base.faults import Fault
 from agentwatch.catalog.catalog import Machine
-from agentwatch.catalog.row import Row, Rows, Watched
+from agentwatch.catalog.row import Elsewhere, Row, Rows, Watched
 from agentwatch.remote.card_rows import CardRows, beyond_shares
 from agentwatch.remote.chunk import CARDS
 from agentwatch.remote.copying import is_news
@@ -211,22 +211,13 @@ _MOST_AGE_SECONDS = 10**9
 _MOST_WORDS = 200
 
 
-class EngineFleet:
+class EngineFleet(Elsewhere):
     """The sessions of an engine, which satisfies `catalog.watched.Watched`. Slow work happens in a thread,
     which the first step starts. While the engine is away, running sessions count as lost after 90 s."""
 
     def __init__(self, name: str, login: Login, connect: Callable[[Login], Archive] = open_archive) -> None:
+        super().__init__()
         self.address = login.address
-        self.rows: Mapping[Key, Row] = {}
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
-        self.is_found = False
-        """Whether all cards were read once, or an attempt has failed."""
-        self.wants_all = False
-        """This setting has no effect: a card has all that is known of its session."""
-        self.in_view: AbstractSet[Key] | None = None
-        """This setting has no effect: the machine decides what it reads."""
-        self.problem = SafeText("")
-        """Why there are no rows, or why they are old; empty without a fault."""
         self._name = safe_line(name[:_MOST_WORDS])
         self._login = login
         self._connect = connect
@@ -273,9 +264,6 @@ class EngineFleet:
             self.problem = SafeText("no answer yet")
         self.is_found = self.is_found or (was_listed and not has_more) or self._has_failed
         return has_more
-
-    def facts(self, key: Key) -> None:
-        """Return nothing: the other machine knows why its sessions have their states."""
 
     def close(self) -> None:
         """End the thread; an engine that hangs is not waited for."""

@@ -12,7 +12,6 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from agentwatch.base.clock import now_ms
 from agentwatch.base.clock import now_ms as clock_ms
 from agentwatch.base.json_fields import object_of
 from agentwatch.catalog.digest.reading import apply_lines, decoder_for, digest_of, format_of
-from agentwatch.catalog.row import Row, Rows
+from agentwatch.catalog.row import Elsewhere, Row, Rows
 from agentwatch.catalog.session_status import LIVE, UNKNOWN
 from agentwatch.recording.lines import split_lines
 from agentwatch.remote.chunk import CARDS
@@ -299,24 +298,15 @@ _READ_SECONDS = 0.5
 _END_SECONDS = 2.0
 
 
-class SshHost:
+class SshHost(Elsewhere):
     """The sessions of one host. It satisfies `catalog.row.Watched`. A thread connects, reads and connects
     again; `step` only takes what the thread has. When the host is silent for 30 s or the connection is lost,
     its sessions that ran count as lost since then."""
 
     def __init__(self, address: str) -> None:
         """Take the address, and start the thread. Raise `Fault` if the words are not such an address."""
+        super().__init__()
         self.address = parse_ssh(address)[0]
-        self.rows: Rows = {}
-        """The row of each session. It is replaced by a new mapping when a row has changed."""
-        self.is_found = False
-        """Whether all sessions were sent once, or the host could not be reached."""
-        self.wants_all = False
-        """Whether old sessions are wanted too."""
-        self.in_view: AbstractSet[Key] | None = None
-        """This setting has no effect: the machine decides what it reads."""
-        self.problem = SafeText("")
-        """Why the rows are old, or why there are none; empty without a fault."""
         self.note = SafeText("")
         """The facts that are missing because the host has no agentwatch, or an older one."""
         self._sent: Rows = {}
@@ -345,9 +335,6 @@ class SshHost:
         if is_lost and not self._is_lost:
             self.problem = SafeText("silent for 30 s")
         return False
-
-    def facts(self, key: Key) -> None:
-        """Return nothing: the other machine knows why its sessions have their states."""
 
     def close(self) -> None:
         self._is_closed.set()
