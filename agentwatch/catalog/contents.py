@@ -299,7 +299,10 @@ class Search:
             repo = self._repositories.of(cwd).name if cwd else ""
             for nth, number in enumerate(reversed(numbers)):
                 part = Part(feed, session.transcript[number], times.seen_ms[number], agent, repo)
-                if self._is_wanted(part) and test(part) is True and self._is_new(one.key, part):
+                is_wanted = part.call is not None or (
+                    self._query.has_texts and part.entry.kind is not Kind.NOTICE
+                )
+                if is_wanted and test(part) is True and self._is_new(one.key, part):
                     yield [self._hit(one, feed, part)]
                     found += 1
                     if found == most:
@@ -331,9 +334,6 @@ class Search:
         texts = {number for number in numbers if session.transcript[number].call is None}
         every = session.transcript if calls else ()
         return sorted(texts | {each.number for each in every if each.call_number in calls})
-
-    def _is_wanted(self, part: Part) -> bool:
-        return part.call is not None or (self._query.has_texts and part.entry.kind is not Kind.NOTICE)
 
     def _is_new(self, session: Key, part: Part) -> bool:
         """A fork repeats the calls of a session with their ids and times, and its texts with their times. The

@@ -166,7 +166,7 @@ class Part:
         for _, place in named_places(call):
             found += map(whole_text, self._feed.blocks(place, call.call_id))
             found += self._payloads(place, call)  # a block may leave out what it does not know
-        return [text for text in found if not _is_data(text)]
+        return [text for text in found if len(text) <= _LONGEST_WORD or " " in text or "\n" in text]
 
     def _payloads(self, place: Place, call: Call) -> Iterator[str]:
         if place.length > MOST_LINE_BYTES:
@@ -195,10 +195,6 @@ def _strings(value: object) -> Iterator[str]:
                 stack.extend(reversed(members.values()))
             case list() as items:
                 stack.extend(reversed(items))
-
-
-def _is_data(text: str) -> bool:
-    return len(text) > _LONGEST_WORD and " " not in text and "\n" not in text
 
 
 def part_readers(facts: CallFacts) -> Readers[Part]:
