@@ -32,8 +32,14 @@ def search(agent: RealAgent, place: Place, environment: Mapping[str, str], model
         ran = subprocess.run(
             [program, *command[1:]],
             cwd=cwd,
-            # Otherwise Claude Code tells the model the tools of servers only when it searches for them.
-            env={**environment, "PYTHONPATH": str(ROOT), "ENABLE_TOOL_SEARCH": "false"},
+            # Otherwise Claude Code tells the model the tools of servers only when it searches for them, and
+            # since 2.1.332 none of a server that has not answered when the model is first asked.
+            env={
+                **environment,
+                "PYTHONPATH": str(ROOT),
+                "ENABLE_TOOL_SEARCH": "false",
+                "MCP_CONNECTION_NONBLOCKING": "false",
+            },
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
