@@ -9,16 +9,12 @@ import orjson
 
 from agentwatch.base.json_fields import Field, values_of
 from agentwatch.catalog.row import Row
-from agentwatch.catalog.session_status import UNKNOWN
+from agentwatch.catalog.session_status import UNKNOWN, SessionStatus
 
 _MOST_NUMBER = 1 << 63
 _NO_PATH = Path()
 """The path of a session that has no file yet."""
-_NUMBERS = {
-    *("since_ms", "calls", "failed", "rejected", "cancelled", "turns", "input_tokens", "cached_tokens"),
-    *("output_tokens", "context_used", "context_size", "pid", "began_ms", "seen_ms", "duration_ms"),
-    "exit_code",
-}
+_TYPES = {**SessionStatus.__annotations__, **Row.__annotations__}
 _NAMES = (
     *("id", "agent", "state", "ground", "since_ms", "now", "title", "cwd", "repo", "branch", "model"),
     *("calls", "failed", "rejected", "cancelled", "turns", "input_tokens", "cached_tokens", "output_tokens"),
@@ -26,7 +22,7 @@ _NAMES = (
     "exit_code",
 )
 _FIELDS = [
-    Field(name, int, _MOST_NUMBER, least=-_MOST_NUMBER) if name in _NUMBERS else Field(name, str)
+    Field(name, int, _MOST_NUMBER, least=-_MOST_NUMBER) if "int" in str(_TYPES[name]) else Field(name, str)
     for name in _NAMES
 ]
 
