@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.base.local_socket import NAME as SOCKET
-from agentwatch.recording.store import open_regular, private_folder, replace_file
+from agentwatch.recording.store import open_own, private_folder, replace_file
 
 _NAME = "agentwatch-hook"
 _END = "; exit 0"
@@ -157,13 +157,11 @@ def own_bytes(path: Path, most_bytes: int) -> bytes | None:
     if path.is_symlink():
         raise OSError(errno.ELOOP, "it is a link", str(path))
     try:
-        fd = open_regular(path)
+        fd = open_own(path)
     except FileNotFoundError:
         return None
     try:
         status = os.fstat(fd)
-        if status.st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, "it belongs to another user", str(path))
         if status.st_nlink > 1:
             raise OSError(errno.EMLINK, "it has another name too", str(path))
         if status.st_size > most_bytes:

@@ -22,7 +22,7 @@ from agentwatch.base.json_fields import Field, values_in, values_of
 from agentwatch.recording.store import (
     lock,
     open_folder,
-    open_regular,
+    open_own,
     private_folder,
     read_object,
     sessions_folder,
@@ -69,13 +69,9 @@ class Shipped(NamedTuple):
 def read_shipped(path: Path) -> Shipped | None:
     """Return what `STEM.ship` contains; None without such a file of this user."""
     try:
-        fd = open_regular(path)
+        return _parsed(read_object(open_own(path), _BLOCK))
     except OSError:
         return None
-    if os.fstat(fd).st_uid != os.geteuid():
-        os.close(fd)
-        return None
-    return _parsed(read_object(fd, _BLOCK))
 
 
 class Sidecar:
