@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentwatch.agents.own_files import is_still_written
 from agentwatch.agents.registry import programs
 from agentwatch.base.faults import USAGE, Fault, cannot_open, reading
-from agentwatch.recording.head_tail import is_one_document
+from agentwatch.recording.head_tail import first_bytes, is_one_document
 from agentwatch.recording.lines import StreamGrowth, is_stream
 from agentwatch.recording.saved import open_saved
 from agentwatch.recording.store import SessionFiles, nameless_file
@@ -70,18 +69,7 @@ def _compressed(path: Path, head: bytes) -> Store | None:
 def head_of(path: Path) -> bytes:
     """Return the first bytes of a regular file; none of anything else. A FIFO must not be opened here: its
     writer would find it closed again."""
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return b""
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0))
-    except OSError:
-        return b""
-    try:
-        return os.pread(fd, _HEAD_BYTES, 0)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
+    return first_bytes(path, _HEAD_BYTES, follow_links=True) if os.path.isfile(path) else b""
 
 
 def saved_source(

@@ -27,10 +27,10 @@ _BOM = b"\xef\xbb\xbf"
 _ITEM_STARTS = (b"{", b"[", b'"', b"-", *(b"%d" % digit for digit in range(10)))
 
 
-def first_bytes(path: str | Path, most_bytes: int) -> bytes:
+def first_bytes(path: str | Path, most_bytes: int, *, follow_links: bool = False) -> bytes:
     """Return the first bytes of a file; none of one that cannot be read, or is not regular."""
     try:
-        fd = open_regular(path)
+        fd = open_regular(path, follow_links=follow_links)
     except (OSError, ValueError):
         return b""
     try:
