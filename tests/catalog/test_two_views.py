@@ -124,6 +124,7 @@ class Scene:
         (folder / "cmdline").write_bytes(f"{name}\0".encode())
         (folder / "status").write_text(f"Uid:\t{os.geteuid()}\t0\t0\t0\n")
         if not (folder / "cwd").is_symlink():
+            (folder / "exe").symlink_to(f"/bin/{name}")
             (folder / "cwd").symlink_to(self.cwd)
             (folder / "fd" / "3").symlink_to(self._path)
 
