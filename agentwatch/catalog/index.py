@@ -182,7 +182,7 @@ _MOST_CALLS = 2_000
 _MOST_SECONDS = 1.0
 """Sessions are written when so many calls were read, or this time has passed: what a kill costs."""
 _PROBLEM = [*TABLES[_SESSION]].index("problem")
-_STAMP = itemgetter(*map([*TABLES[_SESSION]].index, ("size", "changed_ns", "agent", "session_id")))
+_STAMP = itemgetter(*map([*TABLES[_SESSION]].index, ("size", "changed_ns")))
 
 
 class Updated(NamedTuple):
