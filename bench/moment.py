@@ -85,8 +85,7 @@ class Screen:
         """Wait until everything is read, cut into blocks and shown in place of the preview."""
         while (
             not self.feed.is_over
-            or not self.watch._moment.is_ready
-            or (self.watch._swap is not None and self.watch._swap.is_exchanging)
+            or ((swap := self.watch._swap) is not None and (swap.is_loading or swap.is_exchanging))
             or self.watch.workspace.panes.transcript.viewport.is_unsettled
         ):
             await asyncio.sleep(0.01)
