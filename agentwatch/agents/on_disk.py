@@ -139,9 +139,10 @@ class Tree:
 
     def add(self, line: object, parent: object, *, is_of_last_turn: bool = False) -> None:
         """Add a line that is not a prompt: to the turn of its parent, or else to the last one."""
+        turn: int | None = None
         if isinstance(parent, str):
             self._has_parents = True
-        turn = None if is_of_last_turn or not isinstance(parent, str) else self._lines[parent]
+            turn = None if is_of_last_turn else self._lines[parent]
         if isinstance(line, str):
             self._lines[line] = self.turns if turn is None else turn
 

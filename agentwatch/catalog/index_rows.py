@@ -13,7 +13,7 @@ from typing import NamedTuple
 from agentwatch.agents.opening import saved_source
 from agentwatch.agents.session_entry import OWN, Reach, SessionEntry
 from agentwatch.analysis.files import CHANGES, FileAction, file_action_of
-from agentwatch.analysis.shell import MOST_CACHED, READERS, main_program, segments_of
+from agentwatch.analysis.shell import MOST_CACHED, MOST_READ_CHARACTERS, READERS, main_program, segments_of
 from agentwatch.analysis.verdict_history import State, call_verdict, final_verdicts
 from agentwatch.analysis.verdicts import Source, Verdict
 from agentwatch.base.faults import Fault, reading
@@ -136,7 +136,7 @@ def call_row(call: Call, verdict: Verdict | None) -> Row:
         (
             *(call.number, call.tool, call.kind.value),
             None if command is None else main_program(command),
-            None if command is None else command_of(command),
+            None if command is None else command_of(command[:MOST_READ_CHARACTERS]),
             *(call.target, call.path, call.outcome.value, call.error, call.exit_code),
             *(call.started_ms, call.ended_ms, call.duration_ms, call.lines_added, call.lines_removed),
             *(call.parent_call, *_verdict_values(verdict), call.call_id),

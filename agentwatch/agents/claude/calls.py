@@ -39,6 +39,7 @@ from agentwatch.agents.tool import (
     plan_entry,
     remember,
 )
+from agentwatch.session.counts import known_sum
 from agentwatch.session.events import (
     Event,
     Limits,
@@ -637,8 +638,7 @@ class Requests:
         last = (message_id, request_id, parent_call, parts, output)
         if last == self._last:
             return None
-        given = [part for part in parts if part is not None]
-        sent = sum(given) if given else None
+        sent = known_sum(parts)
         kept = kept_for_an_hour(counts) if "cache_creation" in counts else None
         found = sent, cached, output, parts[2], kept
         names = (message_id or "", (request_id or "")[:MOST_ID], (parent_call or "")[:MOST_ID])

@@ -467,7 +467,12 @@ class ClaudeTranscriptDecoder:
         if isinstance(kind, str) and kind in BESIDE:
             begun += self._beside(kind, fields)
         elif not self._tree.has(fields.get("uuid")):
-            begun += self._message(kind, fields, self._agent(fields, is_side=is_side))
+            parent_call = None
+            if is_side or self._own_agent is False:
+                parent_call = self._agent(fields, is_side=is_side)
+            if parent_call is None:
+                self._tries = 0
+            begun += self._message(kind, fields, parent_call)
         return begun
 
     def end(self) -> list[Event]:
@@ -505,13 +510,10 @@ class ClaudeTranscriptDecoder:
         return events
 
     def _message(self, kind: object, fields: Fields, parent_call: str | None) -> Iterable[Event]:
-        if parent_call is None:
-            self._tries = 0
-        match kind:
-            case "assistant":
-                return self._calls.released() + self._assistant(fields, parent_call)
-            case "user":
-                return self._user(fields, parent_call)
+        if kind == "assistant":
+            return self._calls.released() + self._assistant(fields, parent_call)
+        if kind == "user":
+            return self._user(fields, parent_call)
         if parent_call is None:
             self._tree.add(fields.get("uuid"), fields.get("parentUuid"))
         match kind:
@@ -599,9 +601,9 @@ class ClaudeTranscriptDecoder:
         for index, block in enumerate(map(mapping, blocks)):
             kind = block.get("type")
             if kind == "text" or kind == "thinking":
-                found, channel = text(block, kind), _CHANNELS[kind]
+                found, channel = block.get(kind), _CHANNELS[kind]
                 has_text = has_text or kind == "text"
-                if found is not None:
+                if found and isinstance(found, str):
                     characters += len(found) if kind == "text" else 0
                     events.append(_new(Text, (channel, found, at_ms, None, parent_call, ())))
                     events.append(_new(TextEnded, (channel, at_ms, parent_call)))
