@@ -8,7 +8,7 @@ from pathlib import Path
 from agentwatch.agents.description_files import folder_in, json_object, name_in, text_in
 from agentwatch.agents.fields import mapping
 from agentwatch.agents.places import HOUR_S, Kind, Spot, any_folder
-from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, SessionsAt, opens
+from agentwatch.agents.program import NO_CALLS, Command, Knowledge, Program, Reports, SessionsAt, opens
 from agentwatch.agents.session_entry import Metadata, Reach, SessionEntry
 
 # The files: logs/session/unified/UUID/journal/NUMBER.jsonl, described by UUID/meta.json. The number is that
@@ -63,6 +63,7 @@ PROGRAM = Program(
         never_asks=frozenset({"--auto-approve", "--yolo"}),
         interrupt="Vibe exits with code 3, and its stream has no line for the call that ran.",
     ),
+    reports=Reports("logs/session/unified", "active", "agentwatch.agents.vibe.reported:VibeLocks"),
     stores=(_STORE,),
     no_resume="what it may do is said by a profile, which none of its lines names",
 )

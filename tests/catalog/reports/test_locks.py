@@ -15,6 +15,7 @@ from agentwatch.agents.codex.program import CodexReports
 from agentwatch.agents.copilot.reported import CopilotLocks
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State, StateReport
+from agentwatch.agents.vibe.reported import VibeLocks
 from agentwatch.sources.proc import Proc
 from tests.catalog.started_agents import started
 from tests.conftest import case
@@ -286,3 +287,61 @@ class TestCline:
         path.unlink()
         assert states.refresh(1.5)
         assert states.reported == {}
+
+
+def running(proc: Path, pid: int, parent: int, name: str) -> None:
+    """Show a process that was started with the system."""
+    (proc / str(pid)).mkdir(parents=True)
+    (proc / str(pid) / "stat").write_text(f"{pid} ({name}) S {parent} {'0 ' * 30}")
+
+
+class TestVibe:
+    """The locks of Mistral Vibe."""
+
+    def test_the_terminal_above_the_server_has_the_session(self, tmp_path: Path) -> None:
+        """A lock names a server, whose terminal is above it; a server without one is the agent itself."""
+        proc, folder = tmp_path / "proc", tmp_path / "active"
+        for pid, parent, name in ((10, 1, "bash"), (11, 10, "vibe-rs"), (12, 11, "vibe-app-server")):
+            running(proc, pid, parent, name)
+        running(proc, 13, 10, "vibe-app-server")
+        for session_id, named in (("a", 12), ("b", 13), ("c", 99), ("d", "12"), ("e", None)):
+            locked(tmp_path, session_id, named)
+        (folder / "a.lock").write_text('{"process_id": 12}')
+        locks = VibeLocks([folder], UID, Proc(proc))
+        assert locks.refresh(100.0)
+        assert locks.reported == live("vibe", "a", 11) | live("vibe", "b", 13)
+        assert not locks.refresh(101.0)
+        os.utime(folder / "a.lock.json", (1, 1))
+        assert locks.refresh(102.0)
+        assert locks.reported == live("vibe", "b", 13)
+        for other in (VibeLocks([folder], UID + 1, Proc(proc)), VibeLocks([folder], UID, Proc(tmp_path))):
+            other.refresh(103.0)  # of another user; without /proc
+            assert other.reported == {}
+        (folder / "b.lock.json").unlink()
+        assert locks.refresh(104.0)
+        assert locks.reported == {}
+
+    def test_a_session_counts_when_it_has_been_found(self, tmp_path: Path) -> None:
+        """Before its first prompt it is not written. Then its file has to be found first."""
+        proc, folder = tmp_path / "proc", tmp_path / "active"
+        running(proc, 12, 1, "vibe-app-server")
+        current = locked(tmp_path, "a", 12)
+        current.unlink()
+        locks = VibeLocks([folder], UID, Proc(proc))
+        assert not locks.refresh(100.0)
+        assert not locks.refresh(200.0)
+        current.touch()
+        assert not locks.refresh(201.0)
+        assert not locks.refresh(204.9)
+        assert locks.refresh(205.0)
+        assert locks.reported == live("vibe", "a", 12)
+
+
+def locked(folder: Path, session_id: str, pid: object) -> Path:
+    """Lock a session of Vibe, and return the file that is there when it is written."""
+    current = folder / "unified" / session_id / "CURRENT"
+    current.parent.mkdir(parents=True)
+    current.touch()
+    (folder / "active").mkdir(exist_ok=True)
+    (folder / "active" / f"{session_id}.lock.json").write_text(json.dumps({"process_id": pid}))
+    return current
