@@ -73,7 +73,10 @@ class Kind(NamedTuple):
 
 
 class Folder:
-    __slots__ = ("changed_ns", "files", "folders", "founds", "kind", "passed_at", "path")
+    __slots__ = (
+        *("changed_ns", "files", "folders", "founds", "is_watched", "kind", "passed_at", "path"),
+        "scanned_at",
+    )
 
     def __init__(self, path: str, kind: Kind) -> None:
         self.path = path
@@ -81,7 +84,11 @@ class Folder:
         self.changed_ns = -1
         """Its modification time when it was scanned; -1 if it must be scanned again."""
         self.passed_at = -math.inf
-        """The time of its last full pass, in seconds of the caller's clock."""
+        """The time at which its last full pass was due, in seconds of the caller's clock."""
+        self.scanned_at = -math.inf
+        """The time of its last full pass."""
+        self.is_watched = False
+        """Whether the system notes what changes in it."""
         self.files: dict[str, Stamp] = {}
         self.founds: dict[str, Sequence[SessionEntry]] = {}
         self.folders: dict[str, Folder] = {}

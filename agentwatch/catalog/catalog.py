@@ -1,8 +1,7 @@
 """Watches all sessions of this machine: finds them, reads their ends, judges their states, keeps their rows.
 
-One thread calls `step` again and again; it does what is due, for about 20 ms. Everything is polled: 300 files
-that grow by 20 lines a second together cost 0.3 % of a core, and notifications of the file system would cost
-twice as much.
+One thread calls `step` again and again; it does what is due, for about 20 ms. Nothing wakes it: what the file
+system notes about watched folders is read when it is due, and all else is polled.
 """
 
 from __future__ import annotations

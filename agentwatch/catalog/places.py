@@ -26,6 +26,7 @@ from agentwatch.base.clock import wall_ns
 from agentwatch.base.faults import cannot_open, reading
 from agentwatch.recording.store import sessions_folder
 from agentwatch.recording.write_lock import MOST_BYTES as MOST_RECORDED_BYTES
+from agentwatch.sources.folder_watch import FolderWatch
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, safe_line
 
@@ -276,6 +277,10 @@ def notes_of(problems: Iterable[OSError]) -> tuple[SafeText, ...]:
 
 FULL_PASS_S = 60
 """Each folder is scanned again after this time, with its stamps: a growing file does not change it."""
+_WATCHED_PASS_S = 600
+"""The same for a folder that is watched."""
+_LOOKS_BEFORE_WATCH = 3
+"""A command looks once or twice; only a list that stays open watches folders."""
 _POLL_S = 1.0
 """The shortest time between two readings of a database."""
 _FRESH_NS = 2 * 10**9
@@ -312,6 +317,53 @@ class Tree:
         self._polled: dict[int, float] = {}
         """The monotonic times in seconds at which folders of databases were read, by their identity."""
         self._order = count()
+        self._watch: FolderWatch | None = None
+        self._noted: dict[tuple[Folder, str], set[str]] = {}
+        """The files that may have changed, by their watched folder and the file with the session."""
+        self._stirred: dict[Folder, None] = {}
+        """The watched folders in which something is new, or which are not watched any more."""
+
+    def begin_to_watch(self) -> None:
+        """Let each folder be watched from its next scan on."""
+        self._watch = FolderWatch()
+
+    def take_notes(self) -> None:
+        notes = [] if self._watch is None else self._watch.notes()
+        if notes is None:  # some were lost
+            for folder in self._folders():
+                folder.is_watched, folder.scanned_at = False, -math.inf
+            return
+        for path, name, is_folder, is_entry in notes:
+            for folder in self._at(path):
+                kind = folder.kind
+                owner = None if is_folder else kind.owner(name)
+                if not name:
+                    self._unwatch(folder)
+                elif owner is not None and name in folder.files:
+                    self._noted.setdefault((folder, owner), set()).add(name)
+                elif is_entry and (owner is not None or (is_folder and kind.below(name) is not None)):
+                    self._stirred[folder] = None
+
+    def noted(self) -> Iterator[set[Key]]:
+        """Read the files of which a change was noted."""
+        noted, self._noted = self._noted, {}
+        for (folder, owner), names in noted.items():
+            yield self._restat(folder, owner, names)
+
+    def _folders(self) -> list[Folder]:
+        return [*self._roots.values(), *self._known.values()]
+
+    def _at(self, path: str) -> list[Folder]:
+        """The folders at a path: several agents may keep sessions in the same one."""
+        known = self._known.get(path)
+        found = [each for each in self._roots.values() if each.path == path]
+        return found if known is None else [*found, known]
+
+    def _unwatch(self, folder: Folder) -> None:
+        if self._watch is not None:
+            self._watch.remove(folder.path)
+            for each in (folder, *self._at(folder.path)):
+                each.is_watched, each.scanned_at, each.changed_ns = False, -math.inf, _UNKNOWN_NS
 
     def find_roots(self) -> list[Folder]:
         """The roots that were not there before, such as those that a link leads to since then."""
@@ -334,8 +386,11 @@ class Tree:
     def changed(self) -> Iterator[set[Key]]:
         """Scan folders whose modification time has changed; databases are compared themselves."""
         now_ns = wall_ns()
-        for folder in [*self._roots.values(), *self._known.values()]:
-            known_ns = folder.changed_ns
+        stirred, self._stirred = self._stirred, {}
+        for folder in self._folders():
+            if folder.is_watched and folder not in stirred and folder.path in self._known:
+                continue
+            known_ns = _UNKNOWN_NS if folder in stirred else folder.changed_ns
             if known_ns != _UNKNOWN_NS and known_ns + folder.kind.cools_after_s * 10**9 < now_ns:
                 continue
             changed_ns = own_folder(folder.path, self._uid)
@@ -356,7 +411,9 @@ class Tree:
             if self._is_known(folder):
                 folder.passed_at = now
                 self._queue.append(folder)
-                yield from self.explore([folder])
+                if not folder.is_watched or now - folder.scanned_at >= _WATCHED_PASS_S:
+                    folder.scanned_at = now
+                    yield from self.explore([folder])
 
     def poll(self, folder: Folder) -> set[Key]:
         """Compare the files of a folder of databases, at most once a second."""
@@ -369,10 +426,15 @@ class Tree:
 
     def restat(self, candidate: Candidate) -> set[Key]:
         folder, owner = candidate.folder, candidate.owner
+        if folder.is_watched:
+            return self._restat(folder, owner, self._noted.pop((folder, owner), ()))
         if folder.kind.is_polled:
             return self.poll(folder)
+        return self._restat(folder, owner, (owner, *folder.kind.beside(owner)))
+
+    def _restat(self, folder: Folder, owner: str, names: Iterable[str]) -> set[Key]:
         changed = []
-        for name in (owner, *folder.kind.beside(owner)):
+        for name in names:
             stamp = stamp_of(f"{folder.path}/{name}", self._uid)
             if stamp != folder.files.get(name):
                 changed.append(name)
@@ -382,7 +444,8 @@ class Tree:
                     folder.files[name] = stamp
         if not changed:
             return set()
-        _warm(folder, candidate.found.id)
+        for found in folder.founds.get(owner, ()):
+            _warm(folder, found.id)
         return self._read(folder, owner, changed)
 
     def _enter(self, folder: Folder, pending: list[_Pending], first: Container[str]) -> Iterator[set[Key]]:
@@ -400,6 +463,8 @@ class Tree:
 
     def _scan(self, folder: Folder, changed_ns: int) -> Generator[set[Key], None, list[Folder]]:
         """Yield the sessions that may have changed, return the folders that are new in it."""
+        if self._watch is not None and not folder.kind.is_polled:
+            folder.is_watched = self._watch.add(folder.path)
         try:
             entries = entries_of(folder, self._uid)
         except (FileNotFoundError, NotADirectoryError):
@@ -484,6 +549,7 @@ class Tree:
             touched.update(*self._take(each, {}))
             waiting += each.folders.values()
             each.folders = {}
+            self._unwatch(each)
             each.changed_ns = _UNKNOWN_NS
             self.problems.pop(each.path, None)
             if each is not folder:
@@ -533,6 +599,7 @@ class Places:
         self._passed_at = -math.inf
         """The time of the last pass, in seconds of the caller's clock."""
         self._roots_at = -math.inf
+        self._looks_left = _LOOKS_BEFORE_WATCH
 
     def first(self) -> Iterator[list[SessionEntry]]:
         """Yield all sessions in batches, last changed folders first; one again if more was found of it."""
@@ -557,7 +624,12 @@ class Places:
         if passed_s < PASS_S:
             return Changes([], [])
         self._passed_at = now
-        touched: set[Key] = set()
+        if self._looks_left:
+            self._looks_left -= 1
+            if not self._looks_left:
+                self._tree.begin_to_watch()
+        self._tree.take_notes()
+        touched = set().union(*self._tree.noted())
         if now - self._roots_at >= FULL_PASS_S:
             self._roots_at = now
             touched.update(*self._tree.explore(self._tree.find_roots()))
@@ -568,6 +640,7 @@ class Places:
 
     def check(self, keys: Iterable[Key]) -> Changes:
         """Look at the files of some sessions only. Return what has changed since the last report."""
+        self._tree.take_notes()
         touched: set[Key] = set()
         for key in keys:
             for candidate in self._candidates.of(key):

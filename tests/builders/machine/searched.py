@@ -5,8 +5,11 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import pytest
+
 from agentwatch.agents.session_entry import Key, SessionEntry
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Places
+from agentwatch.sources.folder_watch import FolderWatch
 from tests.builders.machine.fake import FakeMachine
 
 OLD_NS = 1_700_000_000 * 10**9
@@ -53,6 +56,11 @@ def settled(machine: FakeMachine, clock: Clock, age_s: int = 600) -> Places:
     for _ in range(int(FULL_PASS_S / PASS_S)):
         assert places.refresh(clock.after(PASS_S)) == ([], [])
     return places
+
+
+def let_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no folder be watched, as on another system."""
+    monkeypatch.setattr(FolderWatch, "add", lambda *_: False)
 
 
 def put(path: Path, text: str = "{}\n") -> Path:

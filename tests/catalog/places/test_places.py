@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import sqlite3
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
@@ -36,7 +37,16 @@ from agentwatch.session.session import Session
 from tests.builders.machine.captured import CURSOR_ID
 from tests.builders.machine.fake import EVERY, NEWEST_MS, FakeMachine, fake_machine, save
 from tests.builders.machine.made import Story
-from tests.builders.machine.searched import Clock, all_found, found_in, let_age, places_of, put, settled
+from tests.builders.machine.searched import (
+    Clock,
+    all_found,
+    found_in,
+    let_age,
+    let_poll,
+    places_of,
+    put,
+    settled,
+)
 from tests.conftest import case
 
 OVERRIDES = [
@@ -337,6 +347,9 @@ def test_a_made_session_is_read_as_its_agents(
 STORY = Story("5b0c8c1e-2f4d-4a79-9d53-0d6a6b1f7e22", "/w", "Say hello", 1795300000000)
 
 
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux")
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
@@ -381,8 +394,24 @@ def test_a_look_at_a_machine_at_rest_scans_little(tmp_path: Path, clock: Clock, 
     assert scans["scans"] <= folders + 2
 
 
-def test_a_folder_that_is_gone_is_not_looked_at(tmp_path: Path, clock: Clock, scans: Counter[str]) -> None:
+@on_linux
+def test_a_look_at_watched_folders_looks_at_none(tmp_path: Path, clock: Clock, scans: Counter[str]) -> None:
+    """They are scanned again only after ten minutes."""
+    machine = fake_machine(tmp_path, 130, with_captures=False)
+    places = settled(machine, clock)
+    folders = {str(path.parent) for (agent, _), path in machine.made.items() if agent in ("claude", "pi")}
+    for seconds, expected in ((60, set[str]()), (600, folders)):
+        scans.clear()
+        for _ in range(int(seconds / PASS_S)):
+            assert places.refresh(clock.after(PASS_S)) == ([], [])
+        assert folders & scans.keys() == expected
+
+
+def test_a_folder_that_is_gone_is_not_looked_at(
+    tmp_path: Path, clock: Clock, scans: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither are the folders that were in it."""
+    let_poll(monkeypatch)
     machine = fake_machine(tmp_path, 13, with_captures=False)
     places = settled(machine, clock)
     gone = next((machine.home / ".qwen/projects").iterdir())

@@ -3,6 +3,7 @@
 import errno
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.catalog.places import FULL_PASS_S, PASS_S, Places
 from tests.builders.machine.fake import FakeMachine, fake_machine, save
 from tests.builders.machine.made import Story
-from tests.builders.machine.searched import Clock, all_found, let_age, places_of, put, settled
+from tests.builders.machine.searched import Clock, all_found, let_age, let_poll, places_of, put, settled
 from tests.conftest import case
 
 
@@ -28,6 +29,14 @@ STORY = Story("5b0c8c1e-2f4d-4a79-9d53-0d6a6b1f7e22", "/w", "Say hello", 1795300
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+@pytest.fixture(autouse=True, params=["watched", "polled"])
+def is_watched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether folders are watched: each test holds either way."""
+    if request.param == "polled":
+        let_poll(monkeypatch)
+    return request.param == "watched" and sys.platform == "linux"
 
 
 @pytest.fixture
@@ -80,6 +89,39 @@ def test_a_file_that_grows_is_noticed_within_a_minute(machine: FakeMachine, cloc
     assert changes.vanished == [other]
     assert places.check([key, other]) == ([], [])
     assert places.refresh(clock.after(PASS_S)) == ([], [])
+
+
+def test_a_file_that_grows_is_noticed_at_once_where_it_is_watched(
+    machine: FakeMachine, clock: Clock, is_watched: bool
+) -> None:
+    """So is one that another replaces, and one in a folder that was made again, or after lost notes."""
+    places = settled(machine, clock)
+    (key, path), *_ = ((key, path) for key, path in machine.made.items() if key[0] == "claude")
+
+    def sizes() -> list[int]:
+        return [each.size for each in places.refresh(clock.after(PASS_S)).found if each.key == key]
+
+    let_age([path.parent])
+    for number in range(1, 4):
+        path.with_suffix(".tmp").write_text("{}\n" * number)
+        os.replace(path.with_suffix(".tmp"), path)
+        let_age([path.parent])
+        assert sizes() == [3 * number] or not is_watched
+        with path.open("a") as file:
+            file.write("{}\n")
+        assert sizes() == [3 * number + 3] or not is_watched
+        if number == 1:
+            path.parent.rename(path.parent.with_name("-moved"))
+            shutil.copytree(path.parent.with_name("-moved"), path.parent)
+            shutil.rmtree(path.parent.with_name("-moved"))
+            places.refresh(clock.after(PASS_S))
+            within_a_minute(places, clock)
+        elif number == 2:
+            for each in range(9_000):  # more than the kernel keeps
+                os.utime(path, (each, each))
+                os.utime(path.parent / path.name, (each, each + 1))
+                path.with_suffix(".a").touch()
+            within_a_minute(places, clock)
 
 
 def test_copilot_begins_with_its_lock(machine: FakeMachine, clock: Clock) -> None:
@@ -226,8 +268,11 @@ def test_a_clock_behind_the_times_of_the_files_is_no_error(tmp_path: Path, clock
     assert len(places.refresh(clock.after(PASS_S)).vanished) == 1
 
 
-def test_an_old_folder_of_one_session_is_looked_at_once_a_minute(machine: FakeMachine, clock: Clock) -> None:
+def test_an_old_folder_of_one_session_is_looked_at_once_a_minute(
+    machine: FakeMachine, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing new is expected there; a folder that has changed in the last hour is looked at each time."""
+    let_poll(monkeypatch)
     session = "279aaafe-55af-410f-8602-dcb83b5e850d"
     subagents = machine.home / f".claude/projects/-w/{session}/subagents"
     put(subagents / "agent-1.jsonl")
