@@ -54,7 +54,7 @@ def resource(folder: str) -> Path:
     return packaged if packaged.is_dir() else _PACKAGE.parent / folder
 
 
-def stylesheets() -> list[str | PurePath]:
+def stylesheets(*without: str) -> list[str | PurePath]:
     """Return the style sheets in the order in which they are read."""
-    names = ("app", "lines", "calls", "workspace", "overlays", "home", "short")
-    return [resource("styles") / f"{name}.tcss" for name in names]
+    names = ("app", "lines", "calls", "workspace", "home", "short", "overlays")
+    return [resource("styles") / f"{name}.tcss" for name in names if name not in without]

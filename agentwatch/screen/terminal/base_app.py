@@ -10,8 +10,9 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from time import monotonic
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from textual import events
@@ -24,6 +25,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.notifications import SeverityLevel
+from textual.screen import ModalScreen
 from textual.worker import WorkerFailed
 
 from agentwatch.base.config import Config
@@ -114,7 +116,7 @@ class TerminalApp(App[Result], Generic[Result]):
     """Restores the terminal, however it ends. `held` are the signals that arrived before the app runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
-    CSS_PATH = stylesheets()
+    CSS_PATH = stylesheets("home", "overlays")
     TITLE = "agentwatch"
     NOTIFICATION_TIMEOUT = 2.0
 
@@ -153,6 +155,13 @@ class TerminalApp(App[Result], Generic[Result]):
     def get_css_variables(self) -> dict[str, str]:
         variables = super().get_css_variables()
         return variables if self.current_theme.ansi else readable(variables)
+
+    def get_screen(self, screen: Any, screen_class: Any = None) -> Any:
+        """Read the styles of dialogs before the first one is styled, instead of before the first frame."""
+        if isinstance(screen, ModalScreen):
+            *_, overlays = stylesheets()
+            self.stylesheet.add_source(Path(overlays).read_text(encoding="utf-8"), (str(overlays), ""))
+        return super().get_screen(screen, screen_class)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]

@@ -2,6 +2,7 @@
 
 import gc
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -165,3 +166,17 @@ async def test_the_newest_text_is_shown_before_what_is_left_is_searched(
     async with opened(path, (160, 50)) as stage:
         await stage.until(lambda: len({name for name, _ in were_shown}) == 2, "both to be read")
     assert all(is_shown for _, is_shown in were_shown)
+
+
+@pytest.mark.slow
+async def test_the_styles_of_dialogs_are_read_when_one_opens(recording: Saver) -> None:
+    """The first frame takes the styles of the panes; the help comes with those of dialogs, read once."""
+    async with opened(recording(init() + prompt("hi"))) as stage:
+        read = stage.app.stylesheet.source
+        assert {"app", "short"} < {Path(path).stem for path, _ in read}
+        assert {"home", "overlays"}.isdisjoint(Path(path).stem for path, _ in read)
+        for _ in range(2):
+            await stage.press("question_mark")
+            assert stage.app.screen.query_one("#help-box").styles.max_width is not None
+            await stage.press("escape")
+        assert [Path(path).stem for path, _ in read].count("overlays") == 1

@@ -19,7 +19,7 @@ from agentwatch.agents.state_report import State
 from agentwatch.base.clock import now_ms
 from agentwatch.base.config import Config, Machines
 from agentwatch.base.faults import Fault, cannot_open
-from agentwatch.base.files import resource
+from agentwatch.base.files import resource, stylesheets
 from agentwatch.catalog.acting import Subject
 from agentwatch.catalog.row import Row, Rows, Watched
 from agentwatch.catalog.row_counts import CountedRows, Counts, counts
@@ -127,6 +127,8 @@ _PROBLEM_SECONDS = 10.0
 class HomeApp(SessionApp[None]):
     """Shows the sessions of the machine, or the screen of one; a thread watches them all the time. `held` are
     the signals that arrived before the app runs, `is_here` says whether this machine is watched."""
+
+    CSS_PATH = stylesheets("overlays")
 
     def __init__(
         self,
