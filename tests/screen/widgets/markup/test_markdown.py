@@ -1,12 +1,15 @@
 """Markdown is split into blocks that can be rendered separately, and its output cannot act."""
 
+import sys
 import time
 import unicodedata
+from random import Random
 
 import pytest
 from rich.style import Style
 from textual.strip import Strip
 
+from agentwatch.screen.widgets import markdown
 from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks
 from agentwatch.text.safe import safe_text
 from tests.conftest import case
@@ -126,6 +129,73 @@ def test_markdown_is_rendered(renderer: MarkdownRenderer) -> None:
     # A paragraph between blank lines is wrapped as it is, and two paragraphs stay apart.
     assert texts(renderer.markdown(safe_text("\n\none\ntwo\n\n"), 40)) == ["one two"]
     assert texts(renderer.markdown(safe_text("\none\n \t\ntwo\n"), 40)) == ["one", "", "two"]
+
+
+PIECES = (
+    *(
+        "one",
+        "two,",
+        "(three)",
+        "東京",
+        "e\u0301",
+        "a-b",
+        "-",
+        "+",
+        "=",
+        "3.",
+        "x" * 30,
+        "\n",
+        "\n- ",
+        "`code`",
+    ),
+    *("`of a call`", "`f(*x)`", "`<b>`", "`&amp;`", "`\\`", "``two``", "`", "` a `", "`a  b`", "snake_case"),
+    *("**bold**", "\n\n", "\n  ", "\n    ", "\\", "~", "# ", "[x]", "<a `b>`", "  \n"),
+)
+
+
+def cells(strips: list[Strip]) -> list[list[tuple[str, str]]]:
+    """Return each character that is drawn with the name of its style."""
+    return [
+        [
+            (char, (segment.style.meta.get("style", "") if segment.style and segment.style._meta else ""))
+            for segment in strip
+            for char in segment.text
+            if not char.isspace()
+        ]
+        for strip in strips
+    ]
+
+
+def test_text_without_a_parser_is_as_with_one(
+    renderer: MarkdownRenderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paragraphs and lists whose only markup is code are drawn as rich draws them, but for runs of blanks."""
+    chance, is_plain = Random(7), markdown._is_plain
+    for _ in range(3000):
+        known = PIECES[: chance.choice((12, 20, len(PIECES)))]
+        width, blanks = chance.choice(
+            ((12, " "), (20, " "), (99, ""))
+        )  # rich folds long words in its own way
+        pieces = [chance.choice(known) + chance.choice((blanks, " ")) for _ in range(chance.randint(1, 9))]
+        source = chance.choice(("one ", "- ")) + "".join(pieces)
+        with case(f"{source!a} in {width}"):
+            monkeypatch.setattr(markdown, "_is_plain", is_plain)
+            drawn = renderer.markdown(safe_text(source), width)
+            monkeypatch.setattr(markdown, "_is_plain", lambda _: False)
+            expected = renderer.markdown(safe_text(source), width)
+            assert cells(drawn) == cells(expected)
+            assert [line.split() for line in texts(drawn)] == [line.split() for line in texts(expected)]
+
+
+def test_text_with_code_needs_no_parser(renderer: MarkdownRenderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list and its code are wrapped below the first word of an item, without the parser."""
+    monkeypatch.setitem(sys.modules, "agentwatch.screen.widgets.markdown_document", None)
+    strips = renderer.markdown(safe_text("- run `make all` in\n  the folder\n- done\n"), 16)
+    assert texts(strips) == [" • run make all", "   in the folder", " • done"]
+    assert styles(strips) == {"accent": " •     • ", "code": "make all"}
+    assert [strip.cell_length for strip in strips] == [15, 16, 7]
+    with pytest.raises(ImportError):
+        renderer.markdown(safe_text("`a **b` c**"), 16)
 
 
 def test_code_is_shown_as_it_is(renderer: MarkdownRenderer) -> None:
