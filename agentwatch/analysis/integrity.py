@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from agentwatch.session.events import Outcome, Traits
 from agentwatch.session.session import Session
@@ -10,8 +10,7 @@ from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText
 
 
-@dataclass(frozen=True, slots=True)
-class Integrity:
+class Integrity(NamedTuple):
     text_matches_result: bool | None
     """It is None if the result or the streamed text is missing, or if the result is an error message."""
     difference_at: int | None
@@ -43,7 +42,7 @@ class Integrity:
 
     def without_text(self) -> Integrity:
         """Return the checks without that of the text."""
-        return replace(self, text_matches_result=None, difference_at=None)
+        return self._replace(text_matches_result=None, difference_at=None)
 
     def problems(self) -> SafeText:
         """Return the failed checks: `text ≠ result · 3 calls not paired · 1 malformed`; empty if none."""

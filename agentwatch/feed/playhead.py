@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from agentwatch.feed.feed import Timeline
 
@@ -95,8 +94,7 @@ _CUT_SECONDS = 3.0
 """How long a shortened silence is known after it, in seconds of real time."""
 
 
-@dataclass(frozen=True)
-class Replay:
+class Replay(NamedTuple):
     speed: float = 1.0
     """Seconds of the recording that pass per second of real time."""
     max_idle: float | None = None

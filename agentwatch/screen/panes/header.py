@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual import events
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.analysis.integrity import Integrity
@@ -18,6 +16,7 @@ from agentwatch.feed.playhead import Playhead
 from agentwatch.screen.keys import key_label
 from agentwatch.screen.panes.moment import Moment
 from agentwatch.screen.terminal.themes import muted
+from agentwatch.screen.widgets.line_view import Posted
 from agentwatch.session.actions import count_words
 from agentwatch.session.events import Outcome, PlanEntry, PlanStatus, Tokens
 from agentwatch.session.limits import WAITS_FOR_LIMIT
@@ -107,8 +106,7 @@ class HeaderLine(Static):
     """State and clock; agent and model, project, session, permission mode, key source; the counts: turn,
     calls by outcome, tokens, context and cost."""
 
-    @dataclass
-    class CountClicked(Message):
+    class CountClicked(Posted):
         outcome: Outcome
 
     def __init__(self, source: Source | None = None, live_key: str = "L") -> None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.segment import Segment
 from textual import events
-from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.feed.feed import Timeline
-from agentwatch.screen.widgets.line_view import Spans
+from agentwatch.screen.widgets.line_view import Posted, Spans
 from agentwatch.screen.widgets.painting import LineStyles
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, columns, cut, safe_line
@@ -125,12 +123,10 @@ class TimeBar(Widget):
         *("line--red-ahead", "line--green-ahead"),
     }
 
-    @dataclass
-    class Sought(Message):
+    class Sought(Posted):
         offset: int
 
-    @dataclass
-    class VerdictChosen(Message):
+    class VerdictChosen(Posted):
         number: int
 
     def __init__(self) -> None:

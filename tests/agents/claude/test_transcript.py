@@ -380,12 +380,12 @@ def test_a_call_has_the_outcome_that_the_agent_gives() -> None:
     assert end_of(search, other_found).outcome is Outcome.SUCCEEDED
     calls = Calls()
     for number in range(2000):
-        list(calls.started({"name": "Bash"}, str(number), {}, "", None))
+        list(calls.started({"name": "Bash"}, str(number), None, None, None))
     assert not calls.is_open("0")
     assert calls.is_open("1999")
     assert calls.has_open()
     long = Calls()
-    list(long.started({"name": "Bash"}, "x" * 5000, {}, "", None))
+    list(long.started({"name": "Bash"}, "x" * 5000, None, None, None))
     assert not long.has_open()
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events
 from textual.binding import BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query
@@ -28,7 +26,7 @@ from agentwatch.screen.panes.detail.contents import (
 from agentwatch.screen.panes.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.panes.detail.section_list import SectionList
 from agentwatch.screen.panes.detail.sections import Section
-from agentwatch.screen.widgets.line_view import LineView, rows_in_view
+from agentwatch.screen.widgets.line_view import LineView, Posted, rows_in_view
 from agentwatch.screen.widgets.painting import laid_over
 from agentwatch.screen.widgets.syntax import code_theme
 from agentwatch.session.blocks import Block
@@ -179,8 +177,7 @@ _FRAME_COLUMNS = 6
 class DetailView(LineView):
     """Shows what one call did; its lines stay on disk until the pane is visible."""
 
-    @dataclass
-    class Stepped(Message):
+    class Stepped(Posted):
         """Posted when the user goes to the next (1) or previous (-1) call."""
 
         step: int

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
 from textual.binding import BindingType
-from textual.message import Message
 from textual.reactive import var
 from textual.strip import Strip
 
@@ -17,7 +15,7 @@ from agentwatch.analysis.status import Waits
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.panes.transcript.blocks import BlockLayout
 from agentwatch.screen.panes.transcript.viewport import BlockViewport, Reader, ReadingPosition, TimeGutter
-from agentwatch.screen.widgets.line_view import LineView
+from agentwatch.screen.widgets.line_view import LineView, Posted
 from agentwatch.session.actions import action
 from agentwatch.session.call import Call
 from agentwatch.session.session import Session
@@ -126,8 +124,7 @@ class Thoughts:
 class Transcript(LineView):
     """Shows the entries of a session in order; the user can go to a call from its line and open a thought."""
 
-    @dataclass
-    class CallChosen(Message):
+    class CallChosen(Posted):
         """Posted when the line of a call is selected; with `goes_there` the user goes to the calls pane."""
 
         call: Call

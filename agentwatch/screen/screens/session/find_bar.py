@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from textual import on
 from textual.binding import BindingType
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -20,7 +18,7 @@ from agentwatch.screen.panes.moment import Reach
 from agentwatch.screen.panes.transcript.viewport import ReadingPosition
 from agentwatch.screen.screens.session.panes import Panes
 from agentwatch.screen.widgets.input_bar import InputBar
-from agentwatch.screen.widgets.line_view import PaneWanted
+from agentwatch.screen.widgets.line_view import PaneWanted, Posted
 from agentwatch.session.call import Call
 from agentwatch.text.safe import SafeText
 
@@ -70,8 +68,7 @@ def restore(panes: Panes, before: ViewState) -> None:
 class FindBar(InputBar):
     """Searches while the user types, and shows the current match. The counts of a preview are incomplete."""
 
-    @dataclass
-    class Shown(Message):
+    class Shown(Posted):
         """Posted when the panes show another match, or the place where the search began."""
 
         pane: str

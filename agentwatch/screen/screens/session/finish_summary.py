@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from time import perf_counter
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static
 
 from agentwatch.feed.feed import Feed
@@ -19,6 +17,7 @@ from agentwatch.screen.panes.calls.list import CallList
 from agentwatch.screen.panes.calls.pane import short_note
 from agentwatch.screen.panes.header import COLOURS
 from agentwatch.screen.terminal.themes import muted
+from agentwatch.screen.widgets.line_view import Posted
 from agentwatch.session.actions import shown_target
 from agentwatch.session.events import Outcome
 from agentwatch.session.session import Session
@@ -46,8 +45,7 @@ _MOST_ANSWER = 1000
 class FinishSummary(Static):
     """The open failures, the changed files, and the beginning of the last answer."""
 
-    @dataclass
-    class LineClicked(Message):
+    class LineClicked(Posted):
         """Posted when a line is clicked: 0 for the failures, 1 for the files, 2 for the result."""
 
         line: int

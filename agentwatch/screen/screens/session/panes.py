@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from operator import itemgetter
@@ -14,7 +13,6 @@ from typing import ClassVar
 from textual import events
 from textual.binding import BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.strip import Strip
 from textual.widgets import Static
 
@@ -27,7 +25,7 @@ from agentwatch.screen.panes.detail.pane import DetailView
 from agentwatch.screen.panes.transcript.pane import Transcript
 from agentwatch.screen.panes.transcript.viewport import same_call
 from agentwatch.screen.terminal.themes import muted
-from agentwatch.screen.widgets.line_view import CursorView, LineView
+from agentwatch.screen.widgets.line_view import CursorView, LineView, Posted
 from agentwatch.session.call import Call
 from agentwatch.session.session import Session
 from agentwatch.text.safe import SafeText, columns, cut, safe_line, wrapped
@@ -277,8 +275,7 @@ class Panes:
 class TabLine(Static):
     """The titles of tabs; a click opens one. In little space only the open one shows more than its number."""
 
-    @dataclass
-    class Clicked(Message):
+    class Clicked(Posted):
         name: str
 
     _titles: Mapping[str, str] = {}
