@@ -10,9 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
-from importlib import import_module
 from importlib.util import find_spec
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -47,12 +45,6 @@ def cost_of_session(session: Session) -> float | None:
     if session.uses is not None:
         load_kept()
     return prices.cost_of(session, now_ms())
-
-
-def load_ahead() -> None:
-    """Import the price list meanwhile, as other processes read sessions, if no price was kept."""
-    if prices.is_installed() and not load_kept():
-        Thread(target=import_module, args=("genai_prices",), daemon=True).start()
 
 
 def keep() -> None:

@@ -13,7 +13,7 @@ import orjson
 from agentwatch.analysis.prices import price_list
 from agentwatch.base.extras import EXTRAS, install_command
 from agentwatch.base.faults import USAGE, Fault
-from agentwatch.catalog.kept_prices import keep, load_ahead
+from agentwatch.catalog.kept_prices import keep
 from agentwatch.catalog.statistics import (
     LEAST,
     By,
@@ -108,7 +108,6 @@ def stats(
             _check("--repo", chosen.repository, names(index.connection, "repository"))
         return statistics(index.connection, chosen)
 
-    load_ahead()
     found = with_index("stats", use)
     keep()
     if as_json or output_format == "json":

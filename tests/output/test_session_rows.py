@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -76,21 +75,6 @@ def test_a_session_without_a_cost_has_an_estimate(tmp_path: Path, monkeypatch: p
             assert estimate() == 5
             kept_prices.keep()
             assert len(json.loads((tmp_path / "prices.json").read_bytes())["prices"]) >= 2
-
-
-def test_the_price_list_is_imported_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread imports it before it is needed, unless prices were kept."""
-    monkeypatch.setenv("AGENTWATCH_HOME", str(tmp_path))
-    monkeypatch.setattr(prices, "looked_up", {})
-    imported = SimpleQueue[str]()
-    monkeypatch.setattr(kept_prices, "import_module", imported.put)
-    kept_prices.load_kept.cache_clear()
-    kept_prices.load_ahead()
-    assert imported.get(timeout=60) == "genai_prices"
-    assert kept_prices.cost_of(row(uses=((Use("claude-opus-4-5", NOW_MS, 0), Tokens(1_000_000)),))) == 5
-    kept_prices.keep()
-    monkeypatch.setattr(kept_prices, "Thread", None)  # none is started
-    kept_prices.load_ahead()
 
 
 def test_a_price_of_a_time_outside_the_calendar_is_not_kept(
