@@ -59,6 +59,7 @@ PROGRAM = Program(
         names=("cline",),
         packages=("cline",),
         servers=("hub", "dashboard", "kanban"),
+        helpers=frozenset({"--cline-hub-daemon"}),  # outlives the terminal, in whose folder it began
         one_prompt=frozenset({"--json"}),
     ),
     knowledge=Knowledge(

@@ -47,6 +47,7 @@ AGENTS: list[tuple[str, str | None]] = [
     ("/Applications/Claude.app/Contents/MacOS/Claude", None),
     ("copilot.exe", "copilot"),
     (f"{MODULES}/@github/copilot-linux-x64/copilot --binary-version", None),
+    ("/opt/cline/bin/cline --cline-hub-daemon --cwd /home/dev --port 25463", None),
     ("claude mcp serve", None),
     ("claude --claude-in-chrome-mcp", None),
     ("node /usr/bin/gemini extensions list", None),
