@@ -81,9 +81,10 @@ class HelpfulCommand(click.Command):
         super().format_epilog(ctx, formatter)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        if self._help is None:  # click compares the option with that of the first call
+        names = self.get_help_option_names(ctx)
+        if self._help is None or {*self._help.opts} != {*names}:  # click compares it with the one it parsed
             self._help = click.Option(
-                [*self.get_help_option_names(ctx), "is_help"],
+                [*names, "is_help"],
                 is_flag=True,
                 expose_value=False,
                 is_eager=True,

@@ -1,5 +1,5 @@
 """Which files of folders have changed, as inotify of Linux notes it. Nothing is waited for: the notes are
-read when they are asked for. Where a folder cannot be watched, its user looks at the files instead.
+read when they are asked for. Where a folder cannot be watched, its files are polled.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ OWN_WORDS = {
     "rules/calls/fields.py": frozenset({"shell", "task", "write"}),
     "rules/calls/commands.py": {"fetch", "grep", "read"},  # programs of the shell
     "__init__.py": {"read"},  # the function of the Python API
-    "session/events.py": frozenset(ToolKind) & TOOL_NAMES,  # the values of ToolKind are agentwatch's own
+    "session/tool_kind.py": frozenset(ToolKind) & TOOL_NAMES,  # the values of ToolKind are agentwatch's own
     "analysis/shell.py": {"grep", "ls"},  # programs of the shell
     "analysis/episodes.py": {"grep"},  # a program of the shell
     "catalog/index_rows.py": {"read", "task"},
