@@ -457,7 +457,7 @@ def _helped(search: Search, sessions: Sequence[Searched]) -> Iterator[Callable[[
 
 
 def _help(search: Search, sessions: Iterable[Searched], fd: int) -> NoReturn:
-    """Write a byte for each session. The process that reads them searches those for which there is none."""
+    """Write for each session whether it lacks the words. The reader searches those without an answer."""
     try:
         for one in sessions:
             os.write(fd, _LACKS if search.lacks(one) else b"0")

@@ -178,9 +178,9 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 _MOST_CALLS = 2_000
-"""The processes that read have no more to do than for 0.03 s: writing must not take longer."""
+"""Sessions are written after this many calls. The reading processes have work for 0.03 s meanwhile."""
 _MOST_SECONDS = 1.0
-"""Sessions are written when so many calls were read, or this time has passed: what a kill costs."""
+"""Sessions are written after this time. A process that is killed loses what was read since."""
 _PROBLEM = [*TABLES[_SESSION]].index("problem")
 _STAMP = itemgetter(*map([*TABLES[_SESSION]].index, ("size", "changed_ns")))
 

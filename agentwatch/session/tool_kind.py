@@ -1,4 +1,4 @@
-"""What a tool does, in a module that is imported without the events of a session, which take 3 ms."""
+"""What a tool does, and the longest command. Importing the events of a session with them takes 3 ms."""
 
 from enum import StrEnum
 

@@ -83,7 +83,7 @@ class FolderWatch:
         for _ in range(_MOST_READINGS if self._folders else 0):
             try:
                 data = os.read(self._fd, _READ_BYTES)
-            except OSError:  # there are no more
+            except OSError:  # all notes are read
                 break
             at = 0
             while at < len(data):

@@ -32,8 +32,8 @@ def search(agent: RealAgent, place: Place, environment: Mapping[str, str], model
         ran = subprocess.run(
             [program, *command[1:]],
             cwd=cwd,
-            # Otherwise Claude Code tells the model the tools of servers only when it searches for them, and
-            # since 2.1.332 none of a server that has not answered when the model is first asked.
+            # Without these, the model of Claude Code learns the tools of a server only by a search for them.
+            # Since 2.1.332 it learns none if the server has not answered before the first request.
             env={
                 **environment,
                 "PYTHONPATH": str(ROOT),

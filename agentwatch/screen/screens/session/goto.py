@@ -251,9 +251,9 @@ def goal_of(text: str, chosen: Mark | None, marks: Marks, moment: int) -> Goal |
 
 def suggested_row(found: MarkFilter, marks: Marks, moment: int) -> int | None:
     """Return the row to select while the user has selected none; None for none. It is the bookmark of the
-    present moment while nothing is typed, and the bookmark whose name is typed. For words that are no moment
-    of the session, it is the first mark that matches: `09:14` is no moment of a session that began at
-    09:14:06, and the start of the times of its marks."""
+    present moment while nothing is typed, and the bookmark whose name is typed. For other words that name
+    no moment of the session, it is the first mark that matches. In a session that began at 09:14:06, `09:14`
+    names no moment, but matches the times of its marks."""
     if not found.text.strip():
         return found.row_of_bookmark(moment)
     parsed = parse(found.text)
