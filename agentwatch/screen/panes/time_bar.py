@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from agentwatch.analysis.time_bar import Axis, Bar, Cell, Kind
 from agentwatch.feed.feed import Timeline
+from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import Posted, Spans
 from agentwatch.screen.widgets.painting import LineStyles
 from agentwatch.session.session import Session
@@ -117,11 +118,20 @@ class TimeBar(Widget):
     a drag seeks. While the mouse is over the bar, the time below it is shown at the right."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = {
-        *(f"line--{kind}" for kind in Kind),
-        *(f"line--{name}" for name in ("ahead", "bookmarked", "frame", "label", "playhead", "pointed")),
-        *("line--red-ahead", "line--green-ahead"),
-    }
+    COMPONENT_CLASSES = eager_classes(
+        f"line--{name}"
+        for name in (
+            *Kind,
+            "ahead",
+            "bookmarked",
+            "frame",
+            "label",
+            "playhead",
+            "pointed",
+            "red-ahead",
+            "green-ahead",
+        )
+    )
 
     class Sought(Posted):
         offset: int

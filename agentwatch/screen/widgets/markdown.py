@@ -10,18 +10,19 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 
 from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from rich.theme import Theme
 from textual.strip import Strip
 
 from agentwatch.screen.terminal.compositor import LightStrip
 from agentwatch.screen.widgets.folding import CONTINUED
-from agentwatch.screen.widgets.syntax import legible
+from agentwatch.screen.widgets.syntax import has_loaded, legible
 from agentwatch.text.safe import SafeText, columns, safe_line, wrapped
 
 _FENCE = re.compile(r"^(`{3,}+|~{3,}+)\s*+([\w+#.-]*+)[^`]*+$")
@@ -52,9 +53,18 @@ _STYLES = {
 
 
 class MarkdownRenderer:
-    def __init__(self, line_style: Callable[[str], Style], code_theme: str) -> None:
+    """Renders Markdown. `redraw` is called in a thread once the language of a fence is loaded, which is not
+    coloured before; without `redraw` the language is loaded at once."""
+
+    def __init__(
+        self,
+        line_style: Callable[[str], Style],
+        code_theme: str,
+        redraw: Callable[[], object] | None = None,
+    ) -> None:
         self._line_style = line_style
         self._code_theme = code_theme
+        self._redraw = redraw
 
     @cached_property
     def _console(self) -> Console:
@@ -122,16 +132,18 @@ class MarkdownRenderer:
         body = body if is_closed else f"{body}\n{last}".removeprefix("\n")
         if len(body) > _MOST_CODE_CHARACTERS:
             return self.text(SafeText(body), width, self._block)
-        from rich.padding import Padding
-        from rich.syntax import Syntax  # imports pygments, which takes 7 ms
+        if language and not has_loaded(language, partial(_load_lexer, language), self._redraw):
+            text = Text(body, style=self._block)
+        else:
+            from rich.syntax import Syntax  # imports pygments, which takes 7 ms
 
-        syntax = Syntax(
-            body,
-            language or "text",
-            theme=self._code_theme,
-            background_color=self._block.bgcolor.name if self._block.bgcolor else "default",
-        )
-        text = syntax.highlight(body)
+            syntax = Syntax(
+                body,
+                language or "text",
+                theme=self._code_theme,
+                background_color=self._block.bgcolor.name if self._block.bgcolor else "default",
+            )
+            text = syntax.highlight(body)
         text.rstrip()
         shown = text.blank_copy()
         room = max(width - 2, 1)
@@ -141,6 +153,8 @@ class MarkdownRenderer:
             for nth, piece in enumerate(pieces):
                 shown.append("\n" if shown.plain else "").append(CONTINUED if nth and is_long else "", "dim")
                 shown.append_text(piece)
+        from rich.padding import Padding
+
         return [
             Strip([Segment(text, style and legible(style, self._block)) for text, style, _ in strip])
             for strip in self._strips(Padding(shown, (0, 1), style=text.style), width)
@@ -150,6 +164,12 @@ class MarkdownRenderer:
         options = self._console.options.update(width=max(width, 1), highlight=False)
         lines = self._console.render_lines(renderable, options, pad=False)
         return [Strip([_safe(segment) for segment in line if not segment.control]) for line in lines]
+
+
+def _load_lexer(language: str) -> None:
+    from rich.syntax import Syntax
+
+    _ = Syntax("", language).lexer
 
 
 def _is_plain(source: str) -> bool:

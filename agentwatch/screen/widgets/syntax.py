@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
-from threading import Thread
+from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.style import Style
@@ -30,6 +30,10 @@ _BEFORE = 32
 _MOST_COLOURED = 1 << 14
 """The longest chunk that is coloured: a page of a minified file would take half a second."""
 _KEPT_CHUNKS = 32
+
+_LOAD_AFTER_SECONDS = 0.05
+"""The seconds before a language is loaded, for the frame that asked: both would share one core, and the first
+text of a file be 17 ms later."""
 
 Passages = Callable[[range], Iterable[Sequence[int]]]
 """Yields, for a range of lines, groups of line numbers that form one text and are lexed together."""
@@ -71,8 +75,8 @@ class SyntaxColours:
     @property
     def is_known(self) -> bool:
         if self._theme is None:
-            ending = self._code.name.rpartition(".")[2]
-            if self._code.redraw is not None and not _language(ending).has_loaded(self._code):
+            name = self._code.name
+            if not has_loaded(name.rpartition(".")[2], partial(_lexer_for, name), self._code.redraw):
                 return False
             from rich.syntax import Syntax  # with pygments: 7 ms
 
@@ -135,27 +139,34 @@ def legible(text: Style, ground: Style) -> Style:
     return text + Style(color=shade.rich_color)
 
 
+def has_loaded(language: str, load: Callable[[], object], redraw: Callable[[], object] | None) -> bool:
+    """Return whether a language is loaded; otherwise load it in a thread, then redraw. Without `redraw` the
+    caller loads it."""
+    return redraw is None or _language(language).has_loaded(load, redraw)
+
+
 class _Language:
-    """The language of the files with an ending: its first lexer takes 65 ms, as it compiles 100 patterns."""
+    """The language of files or fences: its first lexer takes 65 ms, as it compiles 100 patterns."""
 
     def __init__(self) -> None:
         self._is_loaded = False
         self._waiting: set[Callable[[], object]] | None = None
 
-    def has_loaded(self, code: CodeStyle) -> bool:
-        """Return whether the language is loaded; otherwise load it in a thread, then redraw the pane."""
-        if not self._is_loaded and code.redraw is not None:
+    def has_loaded(self, load: Callable[[], object], redraw: Callable[[], object]) -> bool:
+        if not self._is_loaded:
             if self._waiting is not None:
-                self._waiting.add(code.redraw)
+                self._waiting.add(redraw)
             else:
-                self._waiting = {code.redraw}
-                Thread(target=self._load, args=(code.name,), name="language", daemon=True).start()
+                self._waiting = {redraw}
+                loading = Timer(_LOAD_AFTER_SECONDS, self._load, (load,))
+                loading.name, loading.daemon = "language", True
+                loading.start()
         return self._is_loaded
 
-    def _load(self, name: str) -> None:
+    def _load(self, load: Callable[[], object]) -> None:
         import rich.syntax  # noqa: F401 - with pygments: 7 ms
 
-        _lexer_for(name)
+        load()
         self._is_loaded = True
         with suppress(RuntimeError):  # the app has ended
             for redraw in list(self._waiting or ()):
@@ -163,7 +174,7 @@ class _Language:
 
 
 @lru_cache(256)
-def _language(_ending: str) -> _Language:
+def _language(_name: str) -> _Language:
     return _Language()
 
 

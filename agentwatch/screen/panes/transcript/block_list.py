@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import overload
 
@@ -256,9 +256,9 @@ SIGN_COLUMNS = 4
 
 
 class EntryRenderer:
-    def __init__(self, pane: LineView, code_theme: str) -> None:
+    def __init__(self, pane: LineView, code_theme: str, redraw: Callable[[], object] | None = None) -> None:
         self._pane = pane
-        self._markdown = MarkdownRenderer(pane.line_style, code_theme)
+        self._markdown = MarkdownRenderer(pane.line_style, code_theme, redraw)
 
     def render(self, entry: Entry, start: int, end: int, width: int, *, is_code: bool) -> list[Strip]:
         """Return the lines of a block, which is a part of the entry's text."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from textual.cache import LRUCache
 from textual.strip import Strip
 
@@ -77,7 +79,9 @@ class BlockRenderer:
     def render(self, index: int) -> list[Strip]:
         block = self._blocks[index]
         if self._entries is None:
-            self._entries = EntryRenderer(self._pane, code_theme(self._pane.app.current_theme))
+            app = self._pane.app
+            redraw = None if app.is_headless else partial(self._pane.call_later, self._draw_again)
+            self._entries = EntryRenderer(self._pane, code_theme(app.current_theme), redraw)
         width = max(self._layout.width - self._layout.subagents.indent(block.entry), 1)
         if block.is_outcome and (result := block.entry.result) is not None:
             return self._entries.outcome(result, ending_of_turn(self._session, result))
@@ -93,6 +97,10 @@ class BlockRenderer:
     def forget_styles(self) -> None:
         self._entries = None
         self._strips.clear()
+
+    def _draw_again(self) -> None:
+        self._pane.notify_style_update()  # which forgets the lines
+        self._pane.refresh()
 
     def mark(self, query: Query | None, current: tuple[int, int] | None) -> None:
         """Highlight the matches. `current` is the block index of the current match, and its number there."""

@@ -1,6 +1,7 @@
 """Markdown is split into blocks that can be rendered separately, and its output cannot act."""
 
 import sys
+import threading
 import time
 import unicodedata
 from random import Random
@@ -9,7 +10,7 @@ import pytest
 from rich.style import Style
 from textual.strip import Strip
 
-from agentwatch.screen.widgets import markdown
+from agentwatch.screen.widgets import markdown, syntax
 from agentwatch.screen.widgets.markdown import MarkdownRenderer, split_blocks
 from agentwatch.text.safe import safe_text
 from tests.conftest import case
@@ -269,3 +270,30 @@ def test_repeated_characters_are_rendered_in_linear_time(renderer: MarkdownRende
                 block = safe_text(source[start:end])
                 _ = renderer.code(block, 80) if is_code else renderer.markdown(block, 80)
             assert time.process_time() - began < 0.4
+
+
+FENCES = (
+    "```python\ndef f():\n\treturn 1  \n\n\n    # end\n```",
+    "```python\n\n\nx = 1\n```",
+    '```json\n{"a": [1, 2]}\n```',
+    "```sh\necho a long line that is cut at the end of the pane\tand a tab || exit 1\n```",
+    "```diff\n--- a\n+++ b\n@@ -1 +1 @@\n-x\n+\u6771\u4eac\r\n```",
+    "```nolanguage\n\tx\n```",
+    "```rust\n```",
+)
+
+
+def test_a_fence_is_plain_until_its_language_is_loaded(renderer: MarkdownRenderer) -> None:
+    """The language is loaded in a thread, and then the pane is drawn again; no line moves by it."""
+    for source in FENCES:
+        with case(source):
+            redrawn = threading.Event()
+            late = MarkdownRenderer(style, "github-dark", redrawn.set)
+            syntax._language.cache_clear()
+            fence = safe_text(source)
+            plain = late.code(fence, 40)
+            assert {segment.style.color for strip in plain for segment in strip if segment.style} <= {None}
+            assert redrawn.wait(20)
+            coloured = late.code(fence, 40)
+            assert coloured == renderer.code(fence, 40)
+            assert [strip.text for strip in plain] == [strip.text for strip in coloured]
