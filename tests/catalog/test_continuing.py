@@ -456,6 +456,7 @@ PLACES = {
 }
 
 
+@pytest.mark.system
 def test_the_folder_is_the_first_one_and_the_mode_the_newest_one() -> None:
     """A session is continued where its agent keeps it, not where the agent went; in its newest mode. No text
     of a prompt or a result, and no subagent says a mode. What may be one, but is damaged, is none."""

@@ -157,7 +157,7 @@ def test_two_processes_in_a_folder_have_a_session_each(watched: List) -> None:
     watched.until(partial(watched.are, ended))
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_process_ends_of_which_nobody_knew_which_session_it_had(watched: List) -> None:
     """Both sessions began when both processes ran. The one that is written later is that of the other."""
     first, second = (watched.stack.enter_context(watched.pi()) for _ in range(2))

@@ -81,6 +81,7 @@ def test_a_session_is_continued_in_its_folder_and_recorded(tmp_path: Path, home:
     assert read_acts(SessionFiles(recording).acts) == [begun, act]
 
 
+@pytest.mark.system
 def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, work: Path) -> None:
     """It runs where the session was started, in its mode; if it says a wider one, it is interrupted.
 
@@ -130,6 +131,7 @@ def test_a_run_is_allowed_no_more_than_its_session(tmp_path: Path, home: Path, w
             assert act == Act(act.at_ms, "interrupt", mode, "agentwatch", "SIGINT", "sent", why)
 
 
+@pytest.mark.system
 def test_what_only_the_settings_decide_is_confirmed(tmp_path: Path, home: Path, work: Path) -> None:
     """A session that does not say its mode needs a confirmation, or the narrowest mode; none is widened."""
     claude_session(str(work), permissionMode=None)
@@ -233,6 +235,7 @@ def test_a_dry_run_prints_exactly_the_command(tmp_path: Path, monkeypatch: pytes
             assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.system
 def test_each_refusal_has_its_exit_code(tmp_path: Path, home: Path, work: Path) -> None:
     """While a process has the session open, nothing is started, and the line names the process."""
     program = Program(tmp_path / "bin", "claude", stream())

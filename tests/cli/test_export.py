@@ -155,7 +155,7 @@ def test_a_full_disk_leaves_no_file(folder: Path, more: tuple[str, ...]) -> None
     assert files(folder) == {"a.ndjson"}
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_stdout_that_cannot_be_written_is_a_failure(folder: Path) -> None:
     """If the export cannot be printed, the exit code is 74."""
     argv = [*AGENTWATCH, "export", "a.ndjson", *MARKDOWN, "-o", "-"]

@@ -151,6 +151,7 @@ def test_the_api_reads_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     os.close(writes)
 
 
+@pytest.mark.system
 def test_what_has_no_lines_is_one_line(tmp_path: Path) -> None:
     """A device, a terminal, a socket, a folder, a file that is gone or forbidden is refused with its reason,
     and is not opened for ever. Rules do not hold in nothing.

@@ -168,7 +168,7 @@ async def test_what_is_quoted_is_redacted_unless_it_is_raw(tmp_path: Path) -> No
         assert SECRET in await server.answer("session", address=f"{SESSION}@start")
 
 
-@pytest.mark.slow
+@pytest.mark.system
 async def test_what_is_found_in_a_session_that_takes_long_to_redact_has_no_text(tmp_path: Path) -> None:
     """Its address is there. Without redaction, so is its text."""
     line = "the lid is loose " * 1000
@@ -181,7 +181,7 @@ async def test_what_is_found_in_a_session_that_takes_long_to_redact_has_no_text(
         assert hit["text"] == "the lid is blue"
 
 
-@pytest.mark.slow
+@pytest.mark.system
 async def test_an_answer_is_limited_and_goes_on_where_it_ended(tmp_path: Path) -> None:
     """All pages together have every call and the whole text, once."""
     words = " ".join(f"w{number}" for number in range(LONG // 7))
@@ -240,8 +240,8 @@ async def test_a_question_that_has_no_answer_is_an_error_of_one_line(tmp_path: P
         assert await server.listed("find", words="teapot")
 
 
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform != "linux", reason="open files are counted in /proc")
-@pytest.mark.slow
 async def test_a_server_keeps_no_file_open(tmp_path: Path) -> None:
     """It may run for days."""
     write_session(tmp_path / "user", ["fine", "boom"])

@@ -61,7 +61,7 @@ def check(done: subprocess.CompletedProcess[bytes], *, lines: int | None = None)
     return said
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_name_cannot_act_in_a_fault_or_a_list(tmp_path: Path) -> None:
     """Each fault of each command is one line of visible characters, whatever the names in it."""
     for kind, name in NAMES.items():

@@ -181,6 +181,7 @@ def presents() -> dict[tuple[str, str], int]:
     return found
 
 
+@pytest.mark.system
 def test_every_present_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Today, 40 and 400 days on, when a year ends, and in the hours before and after clocks change."""
     for number, ((zone, name), at_ms) in enumerate(presents().items()):

@@ -49,6 +49,7 @@ def interrupted(moment: str, *words: str | Path) -> tuple[int, bytes]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.system
 def test_a_signal_waits_for_the_end_of_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An import that a signal interrupts is complete for every thread; then the signal ends the command."""
     monkeypatch.syspath_prepend(tmp_path)

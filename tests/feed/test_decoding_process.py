@@ -142,6 +142,7 @@ def test_what_a_killed_process_has_not_sent_is_decoded_here(tmp_path: Path) -> N
     os.close(other_reader.fd)
 
 
+@pytest.mark.system
 def test_a_process_that_cannot_decode_costs_only_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

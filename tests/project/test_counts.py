@@ -14,6 +14,7 @@ FIGURES = ROOT / "tests" / "project" / "counts.toml"
 TOLERANCE = 0.01
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the counts are those of Python 3.11")
 def test_reading_takes_as_much_work_as_is_noted(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ROOMS = sorted({room(path) for path in MODULES if not room(path).startswith("__")})
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_a_folder_imports_only_what_is_below_it() -> None:
     """Each folder imports what it is built on, and each new folder declares what that is.
 

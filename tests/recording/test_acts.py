@@ -25,6 +25,7 @@ from tests.conftest import present
 ACT = Act(1_785_000_000_000, "continue", "5b0c", "command", "claude --resume", "sent")
 
 
+@pytest.mark.system
 def test_acts_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each act is one line with six fields, or also a reason, in a file that only the user may read."""
     path = tmp_path / "acts" / "claude-5b0c.acts"

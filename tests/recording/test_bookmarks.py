@@ -139,6 +139,7 @@ def test_two_viewers_keep_each_others_bookmarks(path: Path) -> None:
     assert [offset for offset, _ in written(path)] == [7, 8]
 
 
+@pytest.mark.system
 def test_viewers_that_write_at_the_same_time_lose_nothing(path: Path) -> None:
     """What a viewer cannot write because others do, its next change writes."""
     viewers = [Bookmarks(path, anywhere) for _ in range(8)]
@@ -330,6 +331,7 @@ def test_a_failed_write_leaves_the_old_file(hostile: Path, monkeypatch: pytest.M
     assert state(hostile.parent) == before
 
 
+@pytest.mark.system
 def test_a_file_of_bookmarks_may_have_any_content(hostile: Path) -> None:
     """What is not a bookmark is ignored, and what can be read is used."""
     # A file whose content was lost is written again.

@@ -44,7 +44,7 @@ def names(home: Path) -> list[str]:
     return sorted(path.name for path in home.iterdir())
 
 
-@pytest.mark.slow
+@pytest.mark.system
 def test_two_processes_keep_each_others_choices(home: Path) -> None:
     """Two processes archive 200 sessions each at the same time, and all 400 are archived."""
     running = [subprocess.Popen([sys.executable, "-c", ARCHIVING, name]) for name in "ab"]

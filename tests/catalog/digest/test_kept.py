@@ -71,6 +71,7 @@ def same(rows: Rows, expected: Rows) -> None:
                 assert getattr(row, name) == getattr(expected[key], name)
 
 
+@pytest.mark.system
 def test_rows_of_kept_digests_are_those_of_reading(listed: Listed) -> None:
     """Every capture has the same row from its kept digest, and only what has changed is read again."""
     expected = listed.as_read()

@@ -116,6 +116,7 @@ def test_following_a_file_prints_what_is_appended(tmp_path: Path) -> None:
         assert program.wait(20) == 128 + signal.SIGINT
 
 
+@pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the switches of a thread")
 def test_an_idle_run_is_waited_for(tmp_path: Path) -> None:

@@ -158,6 +158,7 @@ def test_a_place_is_written_as_it_was_read() -> None:
     assert not has_password("ci@build1:2222")
 
 
+@pytest.mark.system
 @given(st.text(max_size=40))
 def test_any_text_is_a_place_or_none(text: str) -> None:
     """No text raises, and what is accepted is one word that is not an option."""

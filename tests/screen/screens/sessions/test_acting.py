@@ -204,6 +204,7 @@ def _is_another(stage: HomeStage, screen: WatchScreen) -> bool:
     return stage.app.session_screen not in (screen, None)
 
 
+@pytest.mark.system
 async def test_the_screen_goes_to_the_run_that_continues_its_session(tmp_path: Path, work: Path) -> None:
     """After `P` in a session, its screen shows the run as soon as that has a row; another session stays."""
     Program(tmp_path / "bin", "claude", stream(cwd=str(work)))

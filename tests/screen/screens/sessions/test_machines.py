@@ -40,7 +40,7 @@ async def note(stage: HomeStage, *lines: str) -> None:
     await stage.pilot.pause()
 
 
-@pytest.mark.slow
+@pytest.mark.system
 async def test_a_row_names_its_machine() -> None:
     """The list names, counts and finds machines, and says what works only on this one."""
     async with at_home([row("one"), remote("two"), remote("three", host="build2")], (120, 40)) as stage:

@@ -167,6 +167,7 @@ def cells(strips: list[Strip]) -> list[list[tuple[str, str]]]:
     ]
 
 
+@pytest.mark.system
 def test_text_without_a_parser_is_as_with_one(
     renderer: MarkdownRenderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

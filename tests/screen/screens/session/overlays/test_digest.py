@@ -241,6 +241,7 @@ async def test_the_digest_of_other_sessions(recording: Saver) -> None:
         assert not app.given
 
 
+@pytest.mark.system
 async def test_it_grows_while_it_is_open(recording: Saver) -> None:
     """New calls are added, and the selection stays with what a line is about."""
     path = recording(BEFORE, shell(2, "make all", 2))

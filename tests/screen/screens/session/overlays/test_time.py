@@ -136,6 +136,7 @@ async def test_the_times_of_the_demo() -> None:
                 assert any("5.3 s" in row for row in app.rows()[2:6])
 
 
+@pytest.mark.system
 async def test_tokens_runs_clocks_and_tools(recording: Saver) -> None:
     """Tokens have the agent's own names, each run its times and clock; many tools share a line."""
     usage = {"inputTokens": 1_234_567, "odd[b]": "\x1b[31m", "cost": None}
