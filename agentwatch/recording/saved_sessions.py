@@ -168,7 +168,7 @@ def _check(files: SessionFiles, folder_fd: int, uid: int | None) -> None:
     except FileNotFoundError:
         return  # files without a recording
     if own_file(files.recording.name, folder_fd, uid) is None:
-        raise PermissionError(errno.EPERM, "it is not a regular file of this user", path)
+        raise PermissionError(errno.EPERM, "not a regular file of this user", path)
     if is_recorded(files):
         raise OSError(errno.EBUSY, "it is still being recorded", path)
 
@@ -188,7 +188,7 @@ def replace_object(fd: int, change: Callable[[dict[str, Any] | None], dict[str, 
     file."""
     status = os.fstat(fd)
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file")
+        raise OSError(errno.EINVAL, "not a regular file")
     with _locked(fd):
         before = os.pread(fd, MOST_BYTES + 1, 0)
         data = orjson.dumps(change(_parsed(before)), option=orjson.OPT_APPEND_NEWLINE)

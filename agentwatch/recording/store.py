@@ -157,7 +157,7 @@ def open_regular(
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         os.close(fd)
-        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
     if is_own and hasattr(os, "geteuid") and found.st_uid != os.geteuid():
         os.close(fd)
         raise PermissionError(errno.EPERM, "it belongs to another user", str(path))

@@ -96,8 +96,8 @@ def test_the_file_is_a_small_regular_one_in_the_config_folder(
     large.write_bytes(b"#" * ((1 << 20) + 1))
     link.symlink_to(large)
     for path, said in (
-        ("/dev/zero", "cannot open /dev/zero: it is not a regular file"),
-        (fifo, f"cannot open {fifo}: it is not a regular file"),
+        ("/dev/zero", "cannot open /dev/zero: not a regular file"),
+        (fifo, f"cannot open {fifo}: not a regular file"),
         (tmp_path, f"cannot open {tmp_path}: "),
         (large, f"{large}: larger than 1024 KiB"),
         (link, f"{link}: larger than 1024 KiB"),
@@ -114,7 +114,7 @@ def test_the_file_is_a_small_regular_one_in_the_config_folder(
     for name in (fifo, "/dev/zero"):
         default.unlink()
         default.hardlink_to(name) if name == fifo else default.symlink_to(name)
-        with case(name), pytest.raises(Fault, match="it is not a regular file"):
+        with case(name), pytest.raises(Fault, match="not a regular file"):
             read_config({})
 
 

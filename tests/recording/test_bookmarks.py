@@ -240,8 +240,8 @@ def dangling(hostile: Path) -> None:
 UNUSABLE: list[tuple[str, Callable[[Path], object]]] = [
     ("it is a link, which is not followed", link),
     ("it is a link, which is not followed", dangling),
-    ("it is not a regular file", lambda hostile: hostile.mkdir()),
-    ("it is not a regular file", os.mkfifo),
+    ("not a regular file", lambda hostile: hostile.mkdir()),
+    ("not a regular file", os.mkfifo),
     ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(content(ENTRY)[:-3])),
     ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(b"\0\xff\x00")),
     ("it is not a file of bookmarks", lambda hostile: hostile.write_bytes(b"[" * 200_000)),

@@ -170,7 +170,7 @@ def test_a_failed_change_is_an_error(home: Path, monkeypatch: pytest.MonkeyPatch
         remember("actions", True, told.append)
         assert remembered("actions", bool) is None
     assert told == [
-        "not remembered: screen.json: it is not a regular file",
+        "not remembered: screen.json: not a regular file",
         f"not remembered: screen.json: {os.strerror(errno.EEXIST)}",
     ]
 

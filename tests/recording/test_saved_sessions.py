@@ -259,13 +259,13 @@ def test_all_files_of_a_session_are_deleted(tmp_path: Path, monkeypatch: pytest.
     delete_session(path)
     assert names() == {f"{path.stem}.log"}
     path.symlink_to(tmp_path / "mine")
-    with pytest.raises(OSError, match="it is not a regular file of this user"):
+    with pytest.raises(OSError, match="not a regular file of this user"):
         delete_session(path)
     assert (tmp_path / "mine").read_bytes() == b"mine"
     # Nothing of a session is deleted for another user than its owner.
     shutil.rmtree(sessions_folder())
     path = save(1, ".log")
-    with pytest.raises(OSError, match="it is not a regular file of this user"):
+    with pytest.raises(OSError, match="not a regular file of this user"):
         delete_session(path, os.geteuid() + 1)
     assert len(names()) == 2
     # A file elsewhere, or one that agentwatch has not named, is refused.

@@ -324,7 +324,7 @@ def test_what_cannot_be_searched_is_counted(tmp_path: Path) -> None:
         "with a line longer than is searched": 2,
         "deleted": 1,
         "too many levels of symbolic links": 1,
-        "it is not a regular file": 1,
+        "not a regular file": 1,
         "it holds no session": 2,
         "with metadata only": 1,
     }

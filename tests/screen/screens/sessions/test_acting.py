@@ -468,12 +468,12 @@ async def test_several_sessions_are_archived_or_deleted(own: Row, home: Path, tm
             (home / name).mkdir()
         await stage.choose("e1")
         await stage.press("z")
-        await stage.shows("cannot archive the session: it is not a regular file")
+        await stage.shows("cannot archive the session: not a regular file")
         await stage.begin(row("works"))
         await stage.press("r")
-        await stage.shows("remembered until you quit: rings.json: it is not a regular file")
+        await stage.shows("remembered until you quit: rings.json: not a regular file")
         await stage.press("s")
-        await stage.shows("not remembered: screen.json: it is not a regular file")
+        await stage.shows("not remembered: screen.json: not a regular file")
         # Only recordings of our own can be deleted or renamed.
         path = tmp_path / "claude.jsonl"
         path.write_bytes(b"{}\n")
