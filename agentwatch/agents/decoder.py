@@ -62,7 +62,7 @@ class LineBatches:
         self._most_lines = _MOST_LINES
         """Fewer if a line is invalid or of another type, then twice as many again: parsing stays linear."""
 
-    def events_at(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
+    def events_at(self, lines: list[bytes], start: int) -> tuple[list[Event], int, int] | None:
         may_batch, count = self._decoder.may_batch, 0
         for line in lines[start : start + self._most_lines]:
             if len(line) > _MOST_BYTES or not may_batch(line) or not line.endswith(_LINE_END):
@@ -74,7 +74,7 @@ class LineBatches:
                 events, used = self._decoder.batch(found)
                 is_all = used == count
                 self._most_lines = min(max(self._most_lines * is_all, 2 * used, 2), _MOST_LINES)
-                return (events, used) if used else None
+                return (events, used, sum(map(len, lines[start : start + used]))) if used else None
             count //= 2  # one of the lines is invalid; those before it may be valid
             self._most_lines = max(count, 2)
         return None
@@ -185,21 +185,22 @@ class Decoder:
         if not isinstance(value, dict):
             return [Malformed("not an object", _beginning(data))]
         events = self._events(value, data, len(data))
-        if len(events) == 1 and isinstance(text := events[0], Text):
+        if len(events) == 1 and type(text := events[0]) is Text:
             deltas = self._deltas
             if deltas is not None and deltas.streams(value):
                 self._frames.learn(data, text.channel, text.text, text.at_ms)
         return events
 
-    def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int] | None:
-        """`lines` have their line ends. Return None if the line at `start` must be decoded alone."""
+    def burst(self, lines: list[bytes], start: int) -> tuple[list[Event], int, int] | None:
+        """Return the events of the lines from `start` on that can be decoded at once, their number and their
+        bytes; None if the first must be decoded alone. `lines` have their line ends."""
         if self._batches is not None:
             return self._batches.events_at(lines, start)
         if self._deltas is None or not lines[start].startswith(self._frames.heads):
             return None
         burst = self._frames.burst_at(lines, start)
         events = None if burst is None else self._deltas.burst(burst)
-        return None if burst is None or events is None else (events, len(burst.texts))
+        return None if burst is None or events is None else (events, burst.lines, burst.size)
 
     def decode_joined(self, pieces: list[bytes]) -> list[Event] | None:
         """Return the events of one line that raw line ends have split into pieces. `pieces` have no line

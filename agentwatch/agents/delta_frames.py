@@ -14,15 +14,20 @@ _MOST_DIGITS = 18
 _MOST_BYTES = 1 << 16
 _MOST_LINES = 1 << 16
 _KEY = re.compile(rb'("text":\s*+")')
+_new = tuple.__new__
 _BEFORE_A_NUMBER = re.compile(rb'[^\\]":\s*+\Z')
 
 
 class Burst(NamedTuple):
-    """The texts of consecutive deltas with the same channel and the same frame. Times are agent time."""
+    """Consecutive deltas with the same channel and the same frame, of which the first has text."""
 
     channel: Channel
-    texts: list[str]
+    lines: int
+    size: int
+    """Bytes, with the line ends."""
+    text: str
     times_ms: list[int]
+    """Agent time."""
 
 
 class _Frame(NamedTuple):
@@ -102,8 +107,8 @@ class DeltaFrames:
         return None
 
     def _matching_burst(self, frame: _Frame, lines: list[bytes], start: int) -> Burst | None:
-        _, head, middle, end, _, in_head, _, in_middle, _, in_end = frame
-        if not lines[start + 1 : start + 2] or lines[start + 1][in_head] != head:
+        _, head, middle, end, _, in_head, in_text, in_middle, _, in_end = frame
+        if not lines[start + 1 : start + 2] or lines[start + 1][in_head] != head or not lines[start][in_text]:
             return None
         count = 0
         if end:
@@ -127,27 +132,28 @@ class DeltaFrames:
 
 
 def _decode_burst(frame: _Frame, lines: list[bytes]) -> Burst | None:
-    """Return the burst of lines that share a frame; None if one of them is invalid. Texts and timestamps are
-    decoded as JSON arrays. A line end separates two texts. JSON allows a line end between strings and forbids
-    it inside them, so an unbalanced quote in one text cannot affect the next."""
+    """Return the burst of lines that share a frame; None if one of them is invalid. The texts are decoded as
+    one JSON string, and the timestamps as an array. A DEL is valid between two characters of a string and
+    invalid inside one, an escape or a pair of surrogates. So if the texts are valid with a DEL between each
+    two, each is valid alone."""
     in_text, in_time = frame.in_text, frame.in_time
     raw_texts = [line[in_text] for line in lines]
     raw_times = [line[in_time] for line in lines] if in_time else []
     try:
-        texts = orjson.loads(b'["' + b'"\n,"'.join(raw_texts) + b'"]')
+        orjson.loads(b'"' + b"\x7f".join(raw_texts) + b'"')
+        text = orjson.loads(b'"' + (joined := b"".join(raw_texts)) + b'"')
         times_ms = orjson.loads(b"[" + b",".join(raw_times) + b"]")
     except orjson.JSONDecodeError:
         return None
     is_valid = (
-        len(texts) == len(raw_texts)
-        and len(times_ms) == len(raw_times)
-        and {*map(type, texts)} == {str}
+        len(times_ms) == len(raw_times)
         and {*map(type, times_ms)} <= {int}
         and (b"" not in raw_texts or min(map(len, lines)) >= frame.least_bytes)  # slices may overlap
     )
     if not is_valid:
         return None
-    return Burst(frame.channel, texts, times_ms)
+    size = len(joined) + len(lines) * frame.least_bytes
+    return _new(Burst, (frame.channel, len(lines), size, text, times_ms))
 
 
 # A text that may repeat the pieces before it, which are not kept.

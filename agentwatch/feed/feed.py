@@ -412,8 +412,8 @@ class Feed:
             burst = None if is_holding else burst_of(data, index)
             raw, events, count = data[index], None, 1
             if burst is not None:
-                events, count = burst
-                length = sum(map(len, data[index : index + count])) - 1
+                events, count, size = burst
+                length = size - 1
             else:
                 length = len(raw) - raw.endswith(b"\n")
                 if not (is_holding or raw.isspace()):

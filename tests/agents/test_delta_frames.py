@@ -280,7 +280,8 @@ def batched(*lines: Any, first: bytes = b"") -> tuple[list[Any], int] | None:
     decoder = Decoder(agent_named("claude-code"))
     decoder.decode(written(claude_init()))
     data = [each if isinstance(each, bytes) else written(each) for each in lines]
-    return decoder.burst([first, *data] if first else data, 0)
+    found = decoder.burst([first, *data] if first else data, 0)
+    return found and found[:2]
 
 
 class Lines:

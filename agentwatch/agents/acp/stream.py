@@ -380,7 +380,7 @@ class Updates:
     def burst(self, burst: Burst) -> list[Event] | None:
         if self.streaming is not burst.channel or not self._answers.is_whole(burst.channel):
             return None
-        return [Text(burst.channel, "".join(burst.texts))]
+        return [Text(burst.channel, burst.text)]
 
     def call(self, session: str | None, call: Fields, *, announces: bool) -> list[Event]:
         parent_call, lead = self._place(session, call)

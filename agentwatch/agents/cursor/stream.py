@@ -134,12 +134,11 @@ class Answer:
         """Return None if the lines must be read one by one: the first one ends a flushed segment or
         completes an emoji, or without timestamps, each may be a flush."""
         is_timed = bool(burst.times_ms)
-        if self.half or self._is_flushed or not burst.texts[0] or (self._has_deltas and not is_timed):
+        if self.half or self._is_flushed or (self._has_deltas and not is_timed):
             return None
         self._has_deltas = is_timed
-        text = "".join(burst.texts)
-        self._segment.add(text)
-        return [_text(Channel.ANSWER, text, burst)]
+        self._segment.add(burst.text)
+        return [_text(burst)]
 
     def end_segment(self) -> list[Event]:
         """Begin a new segment. If half an emoji is pending, return it as U+FFFD."""
@@ -165,9 +164,7 @@ class Thoughts:
         return [Text(Channel.REASONING, whole, time_of(fields))]
 
     def add_burst(self, burst: Burst) -> list[Event] | None:
-        if self.half or not burst.texts[0]:
-            return None
-        return [_text(Channel.REASONING, "".join(burst.texts), burst)]
+        return None if self.half else [_text(burst)]
 
     def end_block(self) -> list[Event]:
         """End a block of reasoning. If half an emoji is pending, return it as U+FFFD."""
@@ -198,8 +195,8 @@ def _joined(half: str, text: str) -> tuple[str, str]:
     return whole_text(text), ""
 
 
-def _text(channel: Channel, text: str, burst: Burst) -> Text:
-    times_ms = burst.times_ms
+def _text(burst: Burst) -> Text:
+    channel, _, _, text, times_ms = burst
     first_ms, last_ms = (times_ms[0], times_ms[-1]) if times_ms else (None, None)
     return _new(Text, (channel, text, first_ms, last_ms, None, times_ms))
 
