@@ -17,6 +17,7 @@ from agentwatch.catalog.index_schema import (
     MARK_COPIES,
     MARK_DUPLICATES,
     SCHEMA,
+    SEARCHED,
     TABLES,
     VERSION,
     changed_ns_of,
@@ -110,7 +111,7 @@ class SessionIndex:
     def mark_duplicates(self) -> None:
         """Find sessions that are in it as our recording and as the agent's file, or that copy a history."""
         with self._transaction():
-            for statement in (*MARK_DUPLICATES, *MARK_COPIES):
+            for statement in (*SEARCHED, *MARK_DUPLICATES, *MARK_COPIES):
                 self.connection.execute(statement)
 
     def counts(self) -> tuple[int, int]:

@@ -170,6 +170,20 @@ def test_every_session_is_in_the_index(indexed: Indexed) -> None:
     assert row[3:] == ("succeeded", 1, 1, 0, 1, None)
 
 
+def test_names_and_requests_are_found_without_reading_all_rows(indexed: Indexed) -> None:
+    """Their indexes are there after the first update, and stay after the next one."""
+    for _ in range(2):
+        indexed.update()
+        for index, query in {
+            "path_by_name": "SELECT path FROM stored_path WHERE name = 'app.py'",
+            "session_of_request": "SELECT session FROM stored_request WHERE request = 'r-1'",
+        }.items():
+            with case(index):
+                [(*_, how)] = indexed.rows(f"EXPLAIN QUERY PLAN {query}")
+                assert f"INDEX {index}" in how
+        indexed.record("20261122-120000-000abcdef", failing("s-1", 1))
+
+
 def test_a_call_has_its_program_and_its_error(indexed: Indexed) -> None:
     """A failed command is a failure with its program, its exit code, and the facts of its session."""
     path = indexed.record("20261122-120000-000abcdef", failing("s-1", 2))
