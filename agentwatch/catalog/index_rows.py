@@ -167,7 +167,7 @@ _MOST_PATHS = 100
 def path_rows(call: Call, cwd: str | None) -> list[Row]:
     """A row for each file that a call names, also in a command: the name of the file in small letters, and
     its path."""
-    paths = dict.fromkeys(value_of(named(word, cwd)[0]) for word in islice(words_of(call), _MOST_PATHS))
+    paths = dict.fromkeys([value_of(named(word, cwd)[0]) for word in words_of(call)[:_MOST_PATHS]])
     return [row_of((call.number, path, last_name(path).lower())) for path in paths]
 
 
@@ -234,7 +234,7 @@ class Activity:
                 self._last_ms = at_ms
                 turn.active_ms += 0 if is_next else min(silent_ms, _MOST_SILENT_MS)
             is_next = False
-        self._timed, self._is_over = number, run is not None and run.is_over
+        self._timed, self._is_over = number, run is not None and run.outcome is not Outcome.RUNNING
 
     def paused(self, _offset: int, _session: Session, _decoder: object) -> None:
         """Do nothing."""

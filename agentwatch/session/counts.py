@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from agentwatch.session.call import Place, bounded
 from agentwatch.session.events import Malformed, Tokens, Unknown, Usage, UsageScope
 
+_new = tuple.__new__
 _MOST_ODD_LINES = 1000
 _JSON_STARTS = ("{", "[")
 """How an event begins. A line that begins so and is not JSON is an event of which a part is missing."""
@@ -167,7 +168,8 @@ class Uses:
         at_ms = seen_ms if event.at_ms is None else event.at_ms
         sent = tokens.input if event.scope is UsageScope.REQUEST else event.tokens.context_used
         began_ms = None if at_ms is None else at_ms - at_ms % (_QUARTER_MS if self.by_request else DAY_MS)
-        use = Use(bounded(event.model) or self.model, began_ms, _FLOORS[bisect_left(SIZES, sent or 0)])
+        size = _FLOORS[bisect_left(SIZES, sent or 0)]
+        use = _new(Use, (bounded(event.model) or self.model, began_ms, size))
         if event.request is not None and self.by_request:
             use, before = self.requests.get(event.request, (use, _NOTHING))
             self.requests[event.request] = use, _sum(before, tokens)
@@ -215,7 +217,7 @@ def _sum(first: Tokens, second: Tokens) -> Tokens:
         return first if second is _NOTHING else second
     sent, cached, output, cost_usd, used, size, written, written_1h = first
     more, more_cached, more_output, more_usd, new_used, new_size, more_written, more_1h = second
-    return tuple.__new__(
+    return _new(
         Tokens,
         (
             more if sent is None else sent + (more or 0),
@@ -235,7 +237,7 @@ def _less(total: _Number | None, part: _Number | None) -> _Number | None:
 
 
 def _latest(first: Tokens, second: Tokens) -> Tokens:
-    return first._replace(**{name: value for name, value in second._asdict().items() if value is not None})
+    return _new(Tokens, [old if new is None else new for old, new in zip(first, second, strict=True)])
 
 
 _LEAST = 5

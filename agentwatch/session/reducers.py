@@ -459,7 +459,8 @@ def apply_line(
             session.rhythm.update_by_pieces(session.phase, pieces, place.seen_ms)
     if odd is None:
         session.lines.events += physical_lines
-        session.lines.repaired += is_repaired
+        if is_repaired:
+            session.lines.repaired += 1
     else:
         session.lines.count_odd(odd, place, physical_lines)
 

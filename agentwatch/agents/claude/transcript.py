@@ -335,7 +335,7 @@ class Calls(ClaudeCalls):
         if fields.get("toolDenialBeforeRun") is True:
             self.deny(call_id)
         named = block if block.get("tool_use_id") == call_id else {**block, "tool_use_id": call_id}
-        events = list[Event]()
+        events: list[Event] = []
         for event in self.end(named, structured, parent_call=parent_call, at_ms=at_ms, denial=denial):
             if type(event) is ToolEnded and event.tool in ASKING and event.parent_call is None:
                 answer, answers = _ANSWERS.get(event.outcome, "answered"), _answers(structured) or None
@@ -569,7 +569,7 @@ class ClaudeTranscriptDecoder:
 
     def _results(self, results: list[Fields], fields: Fields, parent_call: str | None) -> list[Event]:
         structured = fields.get("toolUseResult") if len(results) == 1 else None
-        events = list[Event]()
+        events: list[Event] = []
         for block in results:
             call_id = text(block, "tool_use_id") or text(fields, "sourceToolAssistantUUID")
             call_id = call_id or text(fields, "parentUuid") or ""
@@ -581,7 +581,7 @@ class ClaudeTranscriptDecoder:
         return events
 
     def _assistant(self, fields: Fields, parent_call: str | None) -> list[Event]:
-        events = list[Event]()
+        events: list[Event] = []
         message, at_ms = mapping(fields.get("message")), iso_ms(fields.get("timestamp"))
         message_id, line, is_main = text(message, "id"), fields.get("uuid"), parent_call is None
         if is_main:
