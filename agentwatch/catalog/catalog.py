@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,7 +115,7 @@ class Machine:
         self._clock = clock
         self._environ, self._home = environ, home
         self._places = Places(environ, home, os.geteuid())
-        self._batches = self._places.first()
+        self._batches: Iterator[list[SessionEntry]] | None = None
         self._proc = proc or Proc()
         self._registries = registries or Registries(environ, home, proc=self._proc)
         self._reported: Mapping[Key, StateReport] = {}
@@ -321,6 +321,8 @@ class Machine:
 
     def _find(self, now_ms: int, until: float) -> None:
         """Search the places for the first time, the newest folders first."""
+        if self._batches is None:
+            self._batches = self._places.first(stays_open=not self._is_settling)
         for batch in self._batches:
             self._take(batch, now_ms)
             if self._clock() >= until:

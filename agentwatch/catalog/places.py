@@ -279,8 +279,6 @@ FULL_PASS_S = 60
 """Each folder is scanned again after this time, with its stamps: a growing file does not change it."""
 _WATCHED_PASS_S = 600
 """The same for a folder that is watched."""
-_LOOKS_BEFORE_WATCH = 3
-"""A command looks once or twice; only a list that stays open watches folders."""
 _POLL_S = 1.0
 """The shortest time between two readings of a database."""
 _FRESH_NS = 2 * 10**9
@@ -411,7 +409,9 @@ class Tree:
             if self._is_known(folder):
                 folder.passed_at = now
                 self._queue.append(folder)
-                if not folder.is_watched or now - folder.scanned_at >= _WATCHED_PASS_S:
+                if folder.is_watched and folder.scanned_at == -math.inf:
+                    folder.scanned_at = now  # it was scanned when it began to be watched
+                elif not folder.is_watched or now - folder.scanned_at >= _WATCHED_PASS_S:
                     folder.scanned_at = now
                     yield from self.explore([folder])
 
@@ -599,10 +599,12 @@ class Places:
         self._passed_at = -math.inf
         """The time of the last pass, in seconds of the caller's clock."""
         self._roots_at = -math.inf
-        self._looks_left = _LOOKS_BEFORE_WATCH
 
-    def first(self) -> Iterator[list[SessionEntry]]:
-        """Yield all sessions in batches, last changed folders first; one again if more was found of it."""
+    def first(self, *, stays_open: bool = False) -> Iterator[list[SessionEntry]]:
+        """Yield all sessions in batches, last changed folders first; one again if more was found of it. A
+        list that `stays_open` watches the folders from their first scan on."""
+        if stays_open:
+            self._tree.begin_to_watch()
         touched: set[Key] = set()
         yielded_at = -math.inf
         roots = self._tree.find_roots()
@@ -624,10 +626,6 @@ class Places:
         if passed_s < PASS_S:
             return Changes([], [])
         self._passed_at = now
-        if self._looks_left:
-            self._looks_left -= 1
-            if not self._looks_left:
-                self._tree.begin_to_watch()
         self._tree.take_notes()
         touched = set().union(*self._tree.noted())
         if now - self._roots_at >= FULL_PASS_S:

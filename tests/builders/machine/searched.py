@@ -34,8 +34,8 @@ def places_of(machine: FakeMachine, environ: Mapping[str, str] | None = None) ->
 
 
 def all_found(places: Places) -> dict[Key, SessionEntry]:
-    """Return all sessions that are found at first."""
-    return {found.key: found for batch in places.first() for found in batch}
+    """Return all sessions that are found at first by a list that stays open."""
+    return {found.key: found for batch in places.first(stays_open=True) for found in batch}
 
 
 def found_in(machine: FakeMachine, environ: Mapping[str, str] | None = None) -> dict[Key, SessionEntry]:
