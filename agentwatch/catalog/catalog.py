@@ -313,6 +313,8 @@ class Machine:
                     self._take([without_file(key, now)], now_ms)
                 continue
             session.reported = now
+            if self.is_found:  # its lines belong to the report: they say whether the turn has failed
+                self._change(self._places.check((key,)), now_ms)
             self._joins.add(key, session, now_ms)
             self._note(key)
             if session.found.path == NO_FILE and (now is None or now.life is Life.DEAD):

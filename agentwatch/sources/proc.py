@@ -4,6 +4,7 @@ time of `open()`.
 """
 
 import os
+import weakref
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,8 @@ _MOST_ARGUMENT = 300
 _MOST_FILES = 4096
 _MOST_LOCKS = 256 << 10
 _MOST_ENVIRONMENT = 1 << 18
+_MOST_HELD = 500
+"""The most processes that are held, of the 1,024 descriptors that a process usually has."""
 _PAGE = 2048
 """One reading returns shorter files whole; of longer ones the kernel returns a part of at least this size."""
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -105,6 +108,10 @@ class Proc:
             return False
         return True
 
+    def ends(self) -> "ProcessEnds | None":
+        """Return what tells the ends of processes; None for another folder, and before Linux 5.3."""
+        return ProcessEnds() if self._root == os.fspath(ROOT) and hasattr(os, "pidfd_open") else None
+
     def environment(self, pid: int) -> list[bytes]:
         """What the process was started with, `NAME=value` each."""
         return self._read(f"{pid}/environ", _MOST_ENVIRONMENT).split(b"\0")
@@ -188,6 +195,51 @@ class Proc:
             return found
         finally:
             os.close(fd)
+
+
+class ProcessEnds:
+    """Tells which processes have ended, reaped or not, by one system call for all: 300 take 30 µs. Each is
+    held by a descriptor, see pidfd_open(2), which names no later process with the same id."""
+
+    def __init__(self) -> None:
+        import select  # a printed recording does without it
+
+        self._poll = select.poll()
+        self._held: dict[int, int] = {}
+        """The descriptors by the id of the process."""
+        self._most = min(_MOST_HELD, os.sysconf("SC_OPEN_MAX") // 2)
+        weakref.finalize(self, _close_all, self._held)
+
+    def __contains__(self, pid: int) -> bool:
+        return pid in self._held
+
+    def hold(self, pid: int) -> None:
+        """Hold a process if that is possible."""
+        if pid in self._held or len(self._held) >= self._most:
+            return
+        try:
+            fd = self._held[pid] = os.pidfd_open(pid)
+        except (OSError, OverflowError):
+            return
+        self._poll.register(fd)
+
+    def release(self, pid: int) -> None:
+        if (fd := self._held.pop(pid, None)) is not None:
+            self._poll.unregister(fd)
+            os.close(fd)
+
+    def take(self) -> set[int]:
+        """Return the processes that have ended since the last call, and hold them no longer."""
+        ready = {fd for fd, _ in self._poll.poll(0)} if self._held else set()
+        ended = {pid for pid, fd in self._held.items() if fd in ready} if ready else set()
+        for pid in ended:
+            self.release(pid)
+        return ended
+
+
+def _close_all(held: dict[int, int]) -> None:
+    for fd in held.values():
+        os.close(fd)
 
 
 _THIS_MACHINE = Proc()

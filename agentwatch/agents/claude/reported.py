@@ -14,7 +14,8 @@ from agentwatch.agents.fields import Fields, in_words, number, text
 from agentwatch.agents.places import Stamp
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State, StateReport
-from agentwatch.sources.proc import Proc
+from agentwatch.sources.folder_watch import FolderWatch
+from agentwatch.sources.proc import Proc, ProcessEnds
 
 # One record.
 # The format was observed in Claude Code 2.1.330. The program writes a record in place whenever its state
@@ -70,9 +71,14 @@ def record_of(fields: Fields, pid: int) -> Record | None:
 
 _MOST_BYTES = 64 << 10
 _NAME = re.compile(r"[0-9]{1,10}\.json")
+_LOOKS_BEFORE_WATCH = 4
+"""A command looks less often at all records; only a list that stays open watches them and their processes."""
+_WATCHED_SECONDS = 60.0
+"""The time between two lists of a folder that is watched. One of 300 records takes 1.5 ms."""
 _STARTS_SECONDS = 10.0
-"""The time between two comparisons of all processes with the starts in their records, 20 us each. In between,
-it is asked whether a process has a program: one that its parent has not noticed to have ended has none."""
+"""The time between two comparisons of the processes that are not held with the starts in their records, 20 us
+each. In between, it is asked whether a process has a program: one that its parent has not noticed to have
+ended has none."""
 _HOLD_SECONDS = 0.4
 """Between the end of a task in the background and the next turn, Claude Code is idle for 50 to 320 ms."""
 _BUSY = frozenset({State.WORKING, State.ASKS})
@@ -98,30 +104,46 @@ class ClaudeRecords:
         self._lives: dict[str, Life] = {}
         """Whether the process of each record runs, by the path of the record."""
         self._stated: dict[Key, StateReport] = {}
-        self._starts_due = 0.0
+        self._asked: dict[str, int] = {}
+        """The processes whose end nothing tells, by the paths of their records."""
+        self._starts_due = self._list_due = 0.0
+        self._looks_left = _LOOKS_BEFORE_WATCH
+        self._watch: FolderWatch | None = None
+        self._missing: list[Path] = []
+        """The folders that cannot be watched: they do not exist, or all are listed at each look."""
+        self._ends: ProcessEnds | None = None
+        self._again: set[str] = set()
+        """The records that may have changed without a note: those that have just been written."""
         self._rested: dict[Key, float] = {}
         """The time in seconds since which a session that is still shown as busy is at rest."""
         self.reported: dict[Key, StateReport] = {}
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read what has changed; `keys` are the sessions whose records are read again and whose processes
-        must exist; None for all."""
-        if keys is None:
+        must exist; None for all. What the system tells about changes and ends is taken in both cases."""
+        noted = self._noted(now)
+        if noted is None and keys is None:
+            self._begin_to_watch(now)
             doubtful, has_removed = self._read_all()
-            asked = {path: each.pid for path, each in self._records.items()}
         else:
-            asked = {path: each.pid for path, each in self._records.items() if each.key in keys}
-            found = ((path, stamp_of(path, self._uid)) for path in asked)
-            doubtful = self._read((path, each) for path, each in found if each is not None)
-            has_removed = False
+            if noted is None:
+                noted = {path for path, each in self._records.items() if keys and each.key in keys}
+            doubtful, has_removed = self._read_some(noted)
         is_new = has_removed or bool(doubtful)
+        if self._ends is not None and (ended := self._ends.take()):
+            doubtful.update(path for path, each in self._records.items() if each.pid in ended)
         runs = self._proc.has_program if self._has_proc and keys is None else _exists
         if keys is None and not 0 <= self._starts_due - now <= _STARTS_SECONDS:
             self._starts_due = now + _STARTS_SECONDS
-            doubtful.update(asked)
+            doubtful.update(self._asked)
         else:
-            doubtful.update(path for path, pid in asked.items() if not runs(pid))
+            asked = self._asked.keys() & self._records.keys()
+            here = asked if keys is None else {path for path in asked if self._records[path].key in keys}
+            doubtful.update(path for path in here if not runs(self._asked[path]))
         lives = {path: self._life(self._records[path]) for path in doubtful & self._records.keys()}
+        if doubtful or has_removed:
+            pids = {path: each.pid for path, each in self._records.items()}
+            self._asked = {path: pid for path, pid in pids.items() if not (self._ends and pid in self._ends)}
         if is_new or not lives.items() <= self._lives.items():
             self._lives |= lives
             self._stated = self._reports()
@@ -147,6 +169,26 @@ class ClaudeRecords:
                 )
         return reported
 
+    def _begin_to_watch(self, now: float) -> None:
+        self._looks_left -= 1
+        if not self._looks_left:
+            self._watch, self._ends, self._starts_due = FolderWatch(), self._proc.ends(), 0.0
+        if self._watch is not None:
+            self._missing = [each for each in self._folders if not self._watch.add(str(each))]
+            if not any(map(os.path.lexists, self._missing)):
+                self._list_due = now + _WATCHED_SECONDS
+
+    def _noted(self, now: float) -> set[str] | None:
+        """Take the paths of the records that may have changed; None if they are not known."""
+        if self._watch is None or not 0 <= self._list_due - now <= _WATCHED_SECONDS:
+            return None
+        notes = self._watch.notes()
+        is_whole = notes is not None and all(each.name for each in notes)
+        if notes is None or not is_whole or any(map(os.path.lexists, self._missing)):
+            self._list_due = 0.0
+            return None
+        return self._again | {f"{each.folder}/{each.name}" for each in notes if _is_record(each.name)}
+
     def _read_all(self) -> tuple[set[str], bool]:
         """Return the paths of the records that are new or have changed, and whether one was removed."""
         states = {
@@ -154,11 +196,29 @@ class ClaudeRecords:
             for folder in self._folders
             for name, state in own_files(folder, self._uid, _is_record)
         }
-        has_removed = not self._records.keys() <= states.keys()
-        for known in (self._records, self._lives, self._states):
-            for path in known.keys() - states.keys():
-                del known[path]
+        has_removed = self._drop((self._records.keys() | self._states.keys()) - states.keys())
+        self._again &= states.keys()
         return self._read(states.items()), has_removed
+
+    def _read_some(self, paths: Iterable[str]) -> tuple[set[str], bool]:
+        """Return as `_read_all`."""
+        found = [(path, stamp_of(path, self._uid)) for path in paths]
+        gone = [path for path, state in found if state is None]
+        has_removed = self._drop(gone)
+        self._again.difference_update(gone)
+        return self._read((path, state) for path, state in found if state is not None), has_removed
+
+    def _drop(self, paths: Iterable[str]) -> bool:
+        """Forget what is not there any more; return whether one of the paths was that of a record."""
+        has_removed = False
+        for path in paths:
+            record = self._records.pop(path, None)
+            has_removed = has_removed or record is not None
+            if record is not None and self._ends is not None:
+                self._ends.release(record.pid)
+            for known in (self._lives, self._states):
+                known.pop(path, None)
+        return has_removed
 
     def _read(self, states: Iterable[tuple[str, Stamp]]) -> set[str]:
         """Read the records whose files have another state, and return the paths of those that have changed. A
@@ -167,6 +227,7 @@ class ClaudeRecords:
         for path, state in states:
             if self._states.get(path) == state:
                 continue
+            self._again.add(path)
             try:
                 fields = own_object(Path(path), _MOST_BYTES)
             except OSError:
@@ -179,11 +240,12 @@ class ClaudeRecords:
             if record != self._records.get(path):
                 changed.add(path)
                 if record is None:
-                    del self._records[path]
+                    self._drop([path])
                 else:
                     self._records[path] = record
             if state.is_settled:
                 self._states[path] = state
+                self._again.discard(path)
         return changed
 
     def _life(self, record: Record) -> Life:
@@ -199,12 +261,17 @@ class ClaudeRecords:
         return Life.UNKNOWN if record.domain and record.domain != self._domain else Life.DEAD
 
     def _is_process(self, record: Record) -> bool:
+        if self._ends is not None:
+            self._ends.hold(record.pid)  # first, so that the start is that of the process that is held
         stat = self._proc.stat(record.pid)
-        if stat is None:
-            return False
-        if record.reported.began:
-            return record.reported.began == str(stat.began)
-        return stat.began_ms <= (record.reported.began_ms or 0) + _MOST_LATE_MS
+        is_it = stat is not None and (
+            record.reported.began == str(stat.began)
+            if record.reported.began
+            else stat.began_ms <= (record.reported.began_ms or 0) + _MOST_LATE_MS
+        )
+        if self._ends is not None and not is_it:
+            self._ends.release(record.pid)
+        return is_it
 
     def _delayed(self, key: Key, reported: StateReport, now: float) -> StateReport:
         """Return what is shown of a session: one that has just come to rest is still shown as before."""

@@ -31,7 +31,12 @@ class Registry:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.reader = ClaudeRecords([folder], os.geteuid(), Proc())
+        self.reader = ClaudeRecords([folder, folder / "none"], os.geteuid(), Proc())
+
+    def watch(self) -> None:
+        """Let the reader watch the folder, as that of a list that stays open does."""
+        for _ in range(4):
+            self.reader.refresh(NOW)
 
     def write(self, pid: int | None = None, file: str = "", **fields: Any) -> None:
         """Write a record as Claude Code does: in place."""

@@ -3,14 +3,19 @@
 import ast
 import json
 import os
+import shutil
+import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from agentwatch.agents.claude import reported as module
 from agentwatch.agents.claude.reported import ClaudeRecords
 from agentwatch.agents.state_report import Life, State, StateReport
-from agentwatch.sources.proc import Proc
+from agentwatch.sources.folder_watch import FolderWatch
+from agentwatch.sources.proc import Proc, ProcessEnds
 from tests.builders.captures import OWN
 from tests.catalog.reports.claude_registry import NOW, RECORD, Registry
 from tests.catalog.started_agents import started
@@ -18,9 +23,77 @@ from tests.conftest import case
 from tests.harness.processes import until
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Registry:
-    return Registry(tmp_path)
+@pytest.fixture(params=["watched", "polled"])
+def registry(request: pytest.FixtureRequest, tmp_path: Path) -> Registry:
+    """Each test holds for a list that stays open, and for a command."""
+    found = Registry(tmp_path)
+    if request.param == "watched":
+        found.watch()
+    return found
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="it needs inotify and pidfd_open")
+
+
+@on_linux
+@pytest.mark.slow
+def test_records_that_are_watched_are_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither are their processes: both are told. A lost note, and each minute, has all records listed."""
+    registry, listed = Registry(tmp_path), Counter[str]()
+    registry.watch()
+
+    def count(name: str) -> None:
+        known = getattr(module if hasattr(module, name) else Proc, name)
+
+        def counted(*arguments: Any) -> Any:
+            listed[name] += 1
+            return known(*arguments)
+
+        monkeypatch.setattr(module if hasattr(module, name) else Proc, name, counted)
+
+    with started(["claude"], tmp_path) as process:
+        registry.write(process.pid, updatedAt=1)
+        os.utime(tmp_path / f"{process.pid}.json", (1, 1))
+        assert registry.reported()["7e82"].life is Life.LIVE
+        for name in ("own_files", "stamp_of", "stat", "has_program", "_exists"):
+            count(name)
+        for seconds in range(1, 30):
+            assert not registry.reader.refresh(NOW + seconds)
+            assert not registry.reader.refresh(NOW + seconds, {("claude", "7e82")})
+        assert not listed
+        # Another file of the folder is of no interest; a change and an end are shown at any look.
+        (tmp_path / "note.txt").write_text("")
+        registry.write(process.pid, status="waiting")
+        registry.reader.refresh(NOW + 30, frozenset())
+        assert registry.reader.reported["claude", "7e82"].state is State.ASKS
+        process.kill()
+        until(lambda: Proc().stat(process.pid) is None)
+        registry.reader.refresh(NOW + 31, frozenset())
+        assert registry.reader.reported["claude", "7e82"].life is Life.DEAD
+    assert "own_files" not in listed
+    registry.reported(NOW + 70)
+    assert listed.pop("own_files") == 2
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none/7.json").write_text(json.dumps(RECORD | {"sessionId": "new"}))
+    assert registry.reported(NOW + 71).keys() == {"7e82", "new"}
+    shutil.rmtree(tmp_path / "none")
+    (tmp_path / f"{process.pid}.json").unlink()
+    monkeypatch.setattr(FolderWatch, "notes", lambda _: None)
+    registry.reader.refresh(NOW + 71, frozenset())
+    assert registry.reported(NOW + 71) == {}
+
+
+@on_linux
+def test_few_processes_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the descriptors stay free; a process that is not held is asked for, as is one that is gone."""
+    monkeypatch.setattr("agentwatch.sources.proc._MOST_HELD", 1)
+    ends = ProcessEnds()
+    for pid in (1 << 40, 1 << 22, os.getpid(), os.getppid()):
+        ends.hold(pid)
+    assert [pid in ends for pid in (1 << 22, os.getpid(), os.getppid())] == [False, True, False]
+    assert ends.take() == set()
+    ends.release(os.getpid())
+    assert os.getpid() not in ends
 
 
 def test_a_record_says_all_that_a_row_needs(registry: Registry) -> None:
@@ -308,7 +381,7 @@ def test_a_killed_process_leaves_a_dead_record(registry: Registry) -> None:
         registry.reported()
         process.kill()
         until(lambda: Proc().stat(process.pid) is None)
-        assert not registry.reader.refresh(NOW + 0.5, {("claude", "7e82")})
+        registry.reader.refresh(NOW + 0.5, {("claude", "7e82")})
         assert registry.reported(NOW + 1)["7e82"].life is Life.DEAD
     with started(["claude"], registry.folder) as process:
         registry.write(process.pid)
