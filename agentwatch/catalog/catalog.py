@@ -147,6 +147,8 @@ class Machine:
         self._is_settling = False
         """Whether only the last rows count: nothing is judged before everything is read."""
         self._unjudged: set[Key] = set()
+        self._acts: AbstractSet[str] = frozenset()
+        """The files of acts that existed at the last look."""
         self._live: set[Key] = set()
         self._starting: AbstractSet[Key] = set()
 
@@ -261,6 +263,9 @@ class Machine:
         if self._schedule.is_due("acts"):
             shown = (self._live | self._recent | (self.in_view or frozenset())) & self._sessions.keys()
             acts = acts_names()
+            if not acts and not self._acts:  # as mostly: only recordings have theirs elsewhere
+                shown = {key for key in shown if key[0] == OWN}
+            self._acts = acts
             self._unjudged.update(key for key in shown if self._sessions[key].read_acts(acts))
         if self._is_settling and self._unread:
             return True

@@ -303,6 +303,8 @@ def _output(command: tuple[str, ...], seconds: float) -> str | None:
 
 _FULL_SECONDS = 10.0
 """The time between two readings of all processes, 12 µs each; else only new ones and those of agents."""
+_REPORTING_SECONDS = 60.0
+"""The same for agents that report their states, and so their ends: reading 300 takes 6 ms."""
 _YOUNG_MS = 5000
 """A process of this age may still become an agent: a shell starts it with `exec`."""
 _FORK_MS = 2000
@@ -416,7 +418,7 @@ class Processes:
         self._stats: dict[int, Stat] = {}
         self._young: set[int] = set()
         self._agents: dict[int, _Agent] = {}
-        self._full_due = 0.0
+        self._full_due = self._reporting_due = 0.0
         self._wrappers: set[tuple[int, int | None]] = set()
         """The processes that have started another one, and when: they may end a moment after it."""
         self.agents: dict[int, Process] = {}
@@ -480,13 +482,16 @@ class Processes:
         is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
         if is_full:
             self._full_due = now + _FULL_SECONDS
+        if not 0 <= self._reporting_due - now <= _REPORTING_SECONDS:
+            self._reporting_due, reporting = now + _REPORTING_SECONDS, ()
         for gone in self._stats.keys() - pids:
             self._forget(gone)
         for pid in pids:
             known = self._stats.get(pid)
             is_asked = pid in self._agents and pid not in reporting
             is_of_agent = is_asked or (known is not None and known.parent in self._agents)
-            if not (is_full or known is None or pid in self._young or is_of_agent):
+            is_other = is_full and pid not in reporting
+            if not (known is None or pid in self._young or is_of_agent or is_other):
                 continue
             stat = self._proc.stat(pid)
             if stat is None:

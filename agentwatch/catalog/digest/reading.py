@@ -462,12 +462,7 @@ class Tail:
 
     def pass_time(self, now_ms: int) -> bool:
         """Apply what follows from the time without a new line; return whether that is anything."""
-        if self.digest is None or self._decoder is None or self._held == []:
-            return False
-        silent_ms = self._silent_ms(self.digest, now_ms)
-        if silent_ms < _SILENT_MS:
-            return False
-        return self.settle() if self._ends_well(self._decoder) or silent_ms >= _FINAL_MS else False
+        return self.is_silent(now_ms) and self.settle()
 
     def _silent_ms(self, digest: Digest, now_ms: int) -> int:
         seen_ms = digest.seen_ms if digest.course.ends_in_title else None
@@ -481,11 +476,13 @@ class Tail:
         )
 
     def is_silent(self, now_ms: int) -> bool:
-        """Whether `pass_time` would apply something, or has not looked yet what that is."""
+        """Whether `pass_time` would apply something."""
         if self.digest is None or self._decoder is None or self._held == []:
             return False
-        least_ms = _FINAL_MS if self._held and not self._ends_well(self._decoder) else _SILENT_MS
-        return self._silent_ms(self.digest, now_ms) >= least_ms
+        silent_ms = self._silent_ms(self.digest, now_ms)
+        if silent_ms < _SILENT_MS:
+            return False
+        return (self._ends_well(self._decoder) or silent_ms >= _FINAL_MS) and self._held != []
 
     @property
     def _changed_ms(self) -> int:

@@ -245,8 +245,8 @@ def test_a_busy_agent_is_not_idle(tmp_path: Path) -> None:
         assert processes.agents[busy.pid].is_idle is False
 
 
-def test_an_agent_that_says_its_state_is_read_with_all_others(tmp_path: Path) -> None:
-    """Its state in /proc is read every 10 s, and nobody learns from it whether it is idle."""
+def test_an_agent_that_says_its_state_is_read_once_a_minute(tmp_path: Path) -> None:
+    """All others are read every 10 s. Nobody learns whether it is idle from its state in /proc."""
     processes, now = Processes(), time.time()
     with started(["claude"], tmp_path) as process:
         processes.refresh(now)
@@ -256,12 +256,14 @@ def test_an_agent_that_says_its_state_is_read_with_all_others(tmp_path: Path) ->
             (6.0, {process.pid}, True),  # it was young
             (6.5, {process.pid}, False),
             (7.0, (), True),
-            (11.0, {process.pid}, True),
+            (11.0, {process.pid}, False),
+            (61.0, {process.pid}, True),
         ):
             with case(late):
                 processes._proc.asked.clear()
                 processes.refresh(now + late, reporting)
                 assert (process.pid in processes._proc.asked) is is_read
+                assert (1 in processes._proc.asked) is (late > 10)
                 assert process.pid in processes.agents
                 if reporting:
                     assert processes.agents[process.pid].is_idle is None
