@@ -197,7 +197,8 @@ class LineView(ScrollView, can_focus=True):
 
     def strip_of(self, spans: Spans) -> Strip:
         """Return a line made of pieces, each in its style."""
-        return LightStrip([Segment(text, self.line_style(name)) for text, name in spans if text])
+        style = self.line_style
+        return LightStrip([Segment(text, style(name)) for text, name in spans if text])
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from agentwatch.catalog.row import Row
@@ -127,6 +128,8 @@ class Column(NamedTuple):
     has_clock: bool = False
     is_text: bool = False
     is_usual: bool = True
+    is_late: bool = False
+    """Whether it may differ later, although the row stays: it draws a clock, or its prices become known."""
 
 
 _MORE = 8
@@ -135,13 +138,13 @@ COLUMNS = (
     Column("agent", lambda row: words.foreign(row.agent or UNKNOWN), 6, grows=10, is_text=True),
     Column("project", _place, grows=30, is_text=True, draw=_project),
     Column("title", words.title, grows=0, is_text=True, draw=_title),
-    Column("now", words.activity, grows=0, is_text=True, draw=_activity),
+    Column("now", words.activity, grows=0, is_text=True, draw=_activity, is_late=True),
     Column("calls", words.succeeded, len("99 ✓"), gives_way=0),
     Column("calls", _failed, len("9 ✗"), gives_way=0, style="failed"),
     Column("ctx", words.context, len("99 %"), gives_way=0),
     Column("age", words.age, len("59 min"), gives_way=_MORE, has_clock=True),
     # Without kept prices, the estimate of the cost takes 0.26 s.
-    Column("cost", words.cost, len("$9.99"), gives_way=_MORE, is_usual=False),
+    Column("cost", words.cost, len("$9.99"), gives_way=_MORE, is_usual=False, is_late=True),
     Column("tests", words.tests, len("tests"), gives_way=_MORE, style=words.tests_style),
     Column("lines", words.changed_lines, len("+99 −99"), gives_way=2 * _MORE),
 )
@@ -253,20 +256,34 @@ def unpadded_columns(row: Row, needed: Widths, now_ms: int) -> Columns:
 
 def wide_row(row: Row, shown: Columns, now_ms: int, depth: int, *, is_dated: bool = False) -> Spans:
     """Return a session as one row. `is_dated` says that a heading has the day of its end."""
+    return joined(row, row_cells(row, shown, now_ms, depth), now_ms, is_dated=is_dated)
+
+
+def joined(row: Row, cells: Iterable[Spans], now_ms: int, *, is_dated: bool) -> Spans:
+    return [*_state(row, now_ms, is_dated=is_dated), *chain.from_iterable(cells)]
+
+
+def row_cells(
+    row: Row, shown: Columns, now_ms: int, depth: int, known: Sequence[Spans] = ()
+) -> Sequence[Spans]:
+    """Return the columns of a row. `known` are those of an earlier time, of which only clocks differ."""
     gap, before = SafeText(" " * shown.gap), "state"
     row_style = _text_style(row)
-    spans = _state(row, now_ms, is_dated=is_dated)
-    for column, width in shown.cells:
+    cells = [*known]
+    for at, (column, width) in enumerate(shown.cells):
         space = " " if column.name == before else gap
         before = column.name
-        if column.draw is not None:
-            spans += [(gap, ""), *column.draw(row, width, now_ms, row_style, depth)]
+        if known and not (column.has_clock or column.is_late):
             continue
-        text = _text(column, row, now_ms)
-        text = fitted(SafeText(text), width) if column.is_text else f"{text:>{width}}"
-        style = column.style if isinstance(column.style, str) else column.style(row)
-        spans.append((SafeText(f"{space}{text}"), style))
-    return spans
+        if column.draw is not None:
+            cell = [(gap, ""), *column.draw(row, width, now_ms, row_style, depth)]
+        else:
+            text = _text(column, row, now_ms)
+            text = fitted(SafeText(text), width) if column.is_text else f"{text:>{width}}"
+            style = column.style if isinstance(column.style, str) else column.style(row)
+            cell = [(SafeText(f"{space}{text}"), style)]
+        cells[at : at + 1] = [cell]
+    return cells
 
 
 def heading(shown: Columns) -> Spans:

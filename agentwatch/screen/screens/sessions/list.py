@@ -32,6 +32,7 @@ from agentwatch.screen.screens.sessions.cells import (
 from agentwatch.screen.screens.sessions.rings import why_silent
 from agentwatch.screen.screens.sessions.tmux import pane_of
 from agentwatch.screen.screens.sessions.words import foreign
+from agentwatch.screen.terminal.compositor import LightStrip
 from agentwatch.screen.terminal.frames import eager_classes
 from agentwatch.screen.widgets.line_view import HeadedView, RowView, Spans
 from agentwatch.screen.widgets.painting import CHOSEN_MARK, chosen_row, mark_strip
@@ -132,6 +133,7 @@ _REPOSITORY = "repository"
 _LEAST_FOR_HEADING = 4
 """The least rows in which the heading of the first row in view is kept."""
 _MARK = "•"
+_NO_MARK = Strip.blank(1)
 _SECOND_MS, _MINUTE_MS = 1_000, 60_000
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
 """The styles of groups; all other groups have that of a heading."""
@@ -173,6 +175,13 @@ def times_of(line: Line, now_ms: int) -> range:
     return range(now_ms, now_ms + min(left_ms, default=unit_ms))
 
 
+class KeptCells(NamedTuple):
+    row: Row
+    columns: Columns
+    depth: int
+    cells: Sequence[Spans]
+
+
 class LineContent:
     """Makes the contents of rows; the widths of the columns only grow while the width of the pane stays."""
 
@@ -184,6 +193,7 @@ class LineContent:
         self._needed = NO_ROWS
         self._measured: dict[Key, Row] = {}
         self._columns: Columns | None = None
+        self._kept: dict[Key, KeptCells] = {}
 
     @property
     def is_wide(self) -> bool:
@@ -236,7 +246,19 @@ class LineContent:
             if part:
                 return [(SafeText(indent), ""), *cells.lower_row(line.row, room, now_ms)]
             return [(SafeText(indent), ""), *cells.upper_row(line.row, room, now_ms, is_dated=is_dated)]
-        return cells.wide_row(line.row, self._fitting(), now_ms, line.depth, is_dated=is_dated)
+        return cells.joined(line.row, self._cells_of(line, now_ms), now_ms, is_dated=is_dated)
+
+    def _cells_of(self, line: RowLine, now_ms: int) -> Sequence[Spans]:
+        """Return the columns of a row. While the row stays, only those with a clock are made again."""
+        row, shown, depth = line.row, self._fitting(), line.depth
+        kept = self._kept.get(row.key)
+        is_same = kept is not None and kept.row is row and (kept.columns is shown and kept.depth == depth)
+        known = kept.cells if kept is not None and is_same else ()
+        if len(self._kept) > _MOST_DRAWN:
+            self._kept.clear()
+        found = cells.row_cells(row, shown, now_ms, depth, known)
+        self._kept[row.key] = KeptCells(row, shown, depth, found)
+        return found
 
     @property
     def names(self) -> list[str]:
@@ -389,7 +411,7 @@ class SessionList(RowView, HeadedView):
         mark = _MARK if keys and self._marked.issuperset(keys) else ""
         if shown.is_chosen:
             return chosen_row(strip, self, width, mark or CHOSEN_MARK)
-        return Strip.join([mark_strip(self, "accent", mark) if mark else Strip.blank(1), strip])
+        return LightStrip([*(mark_strip(self, "accent", mark) if mark else _NO_MARK), *strip])
 
     def render_lines(self, crop: Region) -> list[Strip]:
         strips = super().render_lines(crop)

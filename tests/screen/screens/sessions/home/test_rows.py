@@ -9,13 +9,16 @@ from agentwatch.catalog.session_status import Ground
 from agentwatch.recording.acts import Act
 from agentwatch.screen.screens.sessions import words
 from agentwatch.screen.screens.sessions.cells import (
+    COLUMNS,
     LEAST_FOR_ONE_ROW,
     NO_ROWS,
     STATE,
     columns_for,
     grown,
     heading,
+    joined,
     lower_row,
+    row_cells,
     upper_row,
     wide_row,
 )
@@ -295,6 +298,19 @@ NEEDED = grown(NO_ROWS, ROWS, NOW_MS)
 def width_of(spans: Spans) -> int:
     """Return the width of a row, in columns."""
     return columns(SafeText("".join(text for text, _ in spans)))
+
+
+def test_the_columns_of_an_earlier_time_give_the_same_row() -> None:
+    """Only those with a clock are made again, and the cost, because prices may have become known."""
+    for width in (LEAST_FOR_ONE_ROW, 100, 200):
+        shown = columns_for(width, NEEDED)
+        for each in ROWS:
+            cells = row_cells(each, shown, NOW_MS - 3 * DAY_MS, 1)
+            for now_ms in (NOW_MS, NOW_MS + 1_000, NOW_MS + 61 * MINUTE_MS):
+                cells = row_cells(each, shown, now_ms, 1, cells)
+                assert joined(each, cells, now_ms, is_dated=False) == wide_row(each, shown, now_ms, 1)
+    late = [column.name for column in COLUMNS if column.has_clock or column.is_late]
+    assert late == ["for", "now", "age", "cost"]
 
 
 def test_every_row_has_the_same_width() -> None:
