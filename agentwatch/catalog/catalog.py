@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from agentwatch.agents.plugins import PROGRAMS
 from agentwatch.agents.registry import session_folders
 from agentwatch.agents.session_entry import OWN, Key, Reach, SessionEntry
-from agentwatch.agents.state_report import Life, StateReport
+from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.catalog.joining import RECENT_MS, Joins, SessionJoin
 from agentwatch.catalog.local_session import (
     LATER_MS,
@@ -84,6 +84,8 @@ _STEP_SECONDS = 0.02
 _FIRST_SECONDS = 0.015
 """The first step is short, so that the newest sessions are shown at once."""
 _HOUR_MS = 3_600_000
+_WAIT_SECONDS = 30.0
+"""New lines of a session out of view, whose agent says that it works, are read within this time."""
 _MOST_LOOKS = 4
 """The most times that the machine is read again until it is known whether an agent asks."""
 
@@ -128,6 +130,10 @@ class Machine:
         self._recent: set[Key] = set()
         self._unread: dict[Key, None] = {}
         """The sessions that are still to be read, in the order in which they were found."""
+        self._waiting: dict[Key, tuple[float, SessionEntry]] = {}
+        """What has changed of sessions whose lines may wait, and when they are read at the latest."""
+        self._viewed: AbstractSet[Key] | None = None
+        """The sessions in view at the last step."""
         self._behind: set[Key] = set()
         """The sessions that have changed, and whose stores may be read again only later."""
         self._unwanted: dict[Key, None] = {}
@@ -239,6 +245,9 @@ class Machine:
         self._proc.read_once()
         self._schedule.begin_step()
         until = self._clock() + (_STEP_SECONDS if self._sessions else _FIRST_SECONDS)
+        if (in_view := self.in_view) != self._viewed:
+            self._viewed = in_view
+            self._schedule.hurry("in view")
         viewed = self._live if self.in_view is None else self._live & self.in_view
         is_due = (bool(viewed) or self.in_view is None) and self._schedule.is_due("in view")
         if self._schedule.is_due("registries"):
@@ -320,6 +329,7 @@ class Machine:
             session.reported = now
             if self.is_found:  # its lines belong to the report: they say whether the turn has failed
                 self._change(self._places.check((key,)), now_ms)
+            self._take_waiting((key,), now_ms)
             self._joins.add(key, session, now_ms)
             self._note(key)
             if session.found.path == NO_FILE and (now is None or now.life is Life.DEAD):
@@ -342,8 +352,16 @@ class Machine:
         """Find what has changed on disk. `viewed` are the sessions in view that run, if they are due."""
         if self._schedule.is_due("places"):
             self._change(self._places.refresh(self._clock()), now_ms)
-        if live := self._live if self._schedule.is_due("live") else viewed:
+        is_due = self._schedule.is_due("live")
+        if live := self._live if is_due else viewed:
             self._change(self._places.check(live), now_ms)
+        if self._waiting:
+            seconds, keys = self._clock(), self._waiting.keys()
+            due = keys & (keys if self.in_view is None else self.in_view)
+            if is_due:
+                waiting = self._waiting.values()
+                due |= {each.key for at, each in waiting if seconds >= at or not self._may_wait(each, now_ms)}
+            self._take_waiting(due, now_ms)
         if self._schedule.is_due("expected"):
             self._change(self._places.check(self._joins.expected), now_ms)
         if self._schedule.is_due("recent"):
@@ -352,17 +370,39 @@ class Machine:
             self._change(self._places.check(self._recent - self._live), now_ms)
 
     def _change(self, changes: Changes, now_ms: int) -> None:
-        self._take(changes.found, now_ms)
+        found, until = [], self._clock() + _WAIT_SECONDS
+        for each in changes.found:
+            at, _ = self._waiting.pop(each.key, (until, each))
+            if self._may_wait(each, now_ms):
+                self._waiting[each.key] = at, each
+            else:
+                found.append(each)
+        self._take(found, now_ms)
         for key in changes.vanished:
+            self._waiting.pop(key, None)
             session = self._sessions.get(key)
             if session is not None and (session.reported is None or session.reported.life is Life.DEAD):
                 self._forget(key)
+
+    def _may_wait(self, found: SessionEntry, now_ms: int) -> bool:
+        """Whether the new lines of a session may be read later: nothing of them is drawn, and its agent alone
+        says its state, which neither they nor time change now."""
+        session = self._sessions.get(found.key)
+        if session is None or self.in_view is None or found.key in self.in_view or not session.is_read:
+            return False
+        is_told = session.reporting_pid != 0 and session.status.state is State.WORKING
+        is_same = session.found.inode == found.inode and session.found.path == found.path
+        is_exact = knowledge_of(found.agent).is_exact
+        return is_told and is_same and is_exact and found.parent is None and session.is_timeless(now_ms)
+
+    def _take_waiting(self, keys: Iterable[Key], now_ms: int) -> None:
+        self._take([self._waiting.pop(key)[1] for key in keys if key in self._waiting], now_ms)
 
     def _forget(self, key: Key) -> None:
         found = self._sessions.pop(key).found
         if found.parent is not None:
             self._subagents[found.agent, found.parent].discard(key)
-        for keys in (self._unread, self._unwanted, self._problems):
+        for keys in (self._unread, self._unwanted, self._problems, self._waiting):
             keys.pop(key, None)
         for keys_of in (self._live, self._recent, self._behind, self._must_read):
             keys_of.discard(key)

@@ -242,34 +242,112 @@ def test_the_words_of_a_silence_grow_while_nothing_else_does(watched: Watched, t
 
 
 @pytest.mark.slow
-def test_sessions_out_of_view_are_read_every_two_seconds(watched: Watched, tmp_path: Path) -> None:
-    """What a session in view says and writes is in its row half a second later, that of others within 2 s."""
+def test_sessions_out_of_view_are_read_less_often(watched: Watched, tmp_path: Path) -> None:
+    """What a session in view says and writes is in its row half a second later. Of others it takes 2 s, and
+    30 s for the lines of one whose agent says that it works."""
     key, other = [key for key in watched.fake.made if key[0] == "claude"][:2]
+    views = frozenset({key}), frozenset({other}), frozenset[Key]()
     with started(["claude"], tmp_path) as process, started(["claude"], tmp_path) as second:
         register(watched, process.pid, key[1], status="busy")
         register(watched, second.pid, other[1], status="busy")
         states = {State.WORKING, State.QUIET}
         watched.until(lambda rows: {rows[key].status.state, rows[other].status.state} <= states)
-        for in_view, halves in ((frozenset({key}), 1), (frozenset({other}), 4), (None, 1)):
-            watched.machine.in_view = in_view
-            watched.rows(2.1)
-            title = f"Seen {in_view}"
-            append(watched.fake.made[key], type="custom-title", customTitle=title, sessionId=key[1])
-            passed = 1
-            while watched.rows(0.51)[key].title != title:
-                passed += 1
-            assert passed == halves, in_view
-        for in_view, halves in ((frozenset({key}), 1), (frozenset({other}), 4), (frozenset[Key](), 4)):
-            watched.machine.in_view = in_view
-            register(watched, process.pid, key[1], status="busy")
-            watched.rows(2.1)
-            title = f"Asked {in_view}"  # the lines are as new as the state
-            append(watched.fake.made[key], type="custom-title", customTitle=title, sessionId=key[1])
-            register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
-            passed = 1
-            while (row := watched.rows(0.51)[key]).status.state is not State.ASKS:
-                passed += 1
-            assert (passed <= halves, row.title) == (True, title), in_view
+        for status, in_view, halves in (
+            ("busy", views[0], range(1, 2)),
+            ("busy", views[1], range(50, 65)),
+            ("busy", None, range(1, 2)),
+            ("idle", views[1], range(1, 5)),
+        ):
+            with case(f"{status}, {in_view}"):
+                watched.machine.in_view = in_view
+                register(watched, process.pid, key[1], status=status)
+                append(watched.fake.made[key], type="assistant", message={"role": "assistant"})
+                watched.rows(2.1)
+                watched.rows(2.1)
+                assert writes(watched, key, f"{status} {in_view}") in halves
+        for in_view, most in ((views[0], 1), (views[1], 4), (views[2], 4)):
+            with case(in_view):
+                watched.machine.in_view = in_view
+                register(watched, process.pid, key[1], status="busy")
+                watched.rows(2.1)
+                title = f"Asked {in_view}"  # the lines are as new as the state
+                append(watched.fake.made[key], type="custom-title", customTitle=title, sessionId=key[1])
+                register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
+                passed = 1
+                while (row := watched.rows(0.51)[key]).status.state is not State.ASKS:
+                    passed += 1
+                assert (passed <= most, row.title) == (True, title)
+
+
+def writes(watched: Watched, key: Key, title: str) -> int:
+    """Let a session get a title, and return after how many half seconds it is in the row."""
+    append(watched.fake.made[key], type="custom-title", customTitle=title, sessionId=key[1])
+    passed = 1
+    while watched.rows(0.51)[key].title != title:
+        passed += 1
+    return passed
+
+
+@pytest.mark.slow
+def test_lines_that_wait_are_read_when_they_matter(watched: Watched, tmp_path: Path) -> None:
+    """They are read when the session comes into view, with another state, when it may be silent, and at the
+    end."""
+    key, other = [key for key in watched.fake.made if key[0] == "claude"][:2]
+    path = watched.fake.made[key]
+
+    def write(title: str) -> None:
+        """Let a title wait."""
+        watched.machine.in_view = frozenset({other})
+        watched.rows(31)
+        before = watched.rows(2.1)[key].title
+        append(path, type="custom-title", customTitle=title, sessionId=key[1])
+        watched.rows(2.1)
+        assert watched.rows(2.1)[key].title == before
+
+    def prompted() -> None:
+        at = datetime.fromtimestamp(watched.began_ms / 1000 + watched.seconds, UTC).isoformat()
+        message = {"role": "user", "content": "Wait"}
+        append(path, type="user", message=message, uuid=at, sessionId=key[1], timestamp=at)
+        watched.machine.in_view = frozenset({key})
+        watched.rows(2.1)
+
+    with started(["claude"], tmp_path) as process, started(["claude"], tmp_path) as second:
+        register(watched, process.pid, key[1], status="busy")
+        register(watched, second.pid, other[1], status="busy")
+        watched.until(lambda rows: rows[key].status.state is State.WORKING)
+        prompted()
+        write("In view")
+        watched.machine.in_view = frozenset({key})
+        assert watched.rows(0.01)[key].title == "In view"
+        prompted()
+        watched.machine.in_view = frozenset({other})
+        watched.rows(2.1)
+        append(path, type="custom-title", customTitle="Just now", sessionId=key[1])
+        watched.machine.in_view = frozenset({key})
+        assert watched.rows(0.01)[key].title == "Just now"
+        prompted()
+        write("All that run")
+        watched.machine.in_view = None
+        assert watched.rows(0.01)[key].title == "All that run"
+        prompted()
+        write("Asks")
+        register(watched, process.pid, key[1], status="waiting", waitingFor="permission prompt")
+        row = watched.rows(2.1)[key]
+        assert (row.title, row.status.state) == ("Asks", State.ASKS)
+        register(watched, process.pid, key[1], status="busy")
+        prompted()
+        write("Silent")
+        assert watched.rows(26)[key].title == "Silent"
+        assert "nothing for" in watched.rows(12)[key].status.now
+        prompted()
+        write("Ended")
+        process.kill()
+        process.wait()
+        row = watched.rows(2.1)[key]
+        assert (row.title, row.status.state) == ("Ended", State.UNFINISHED)
+        # A file that vanishes with lines that wait is no error.
+        path.unlink()
+        watched.until(lambda rows: key not in rows)
 
 
 def test_a_store_that_was_read_just_now_is_read_again_later(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,7 +39,7 @@ from agentwatch.screen.screens.session.screen import FirstShown, WatchScreen, fi
 from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.screens.sessions.answer import PermissionPrompts
 from agentwatch.screen.screens.sessions.home import ListFacts, Requested
-from agentwatch.screen.screens.sessions.list import DemoWanted, Opened, Wanted
+from agentwatch.screen.screens.sessions.list import Chosen, DemoWanted, Opened, Viewed, Wanted
 from agentwatch.screen.screens.sessions.rings import AlarmSigns, Rings, why_silent
 from agentwatch.screen.screens.sessions.screen import HomeScreen
 from agentwatch.screen.screens.sessions.tmux import pane_of
@@ -284,8 +285,21 @@ class HomeApp(SessionApp[None]):
         self._show_rows(None if self._is_behind else report)
         if self._continued is not None:
             self.run_worker(self._go_to_run(changed))
-        if (home := self.home) is not None:
-            self._machine.in_view = home.in_view if self._open is None else {self._open.row.key}
+        self._look()
+
+    @on(Viewed)
+    @on(Chosen)
+    @on(Requested)
+    def _look(self) -> None:
+        """Let the sessions in view be read at once. A filter and rules need the lines of all that run."""
+        if (home := self.home) is None:
+            return
+        in_view: AbstractSet[Key] = home.in_view if self._open is None else {self._open.row.key}
+        if self.config.on or home.is_filtered:
+            in_view = in_view | {key for key, row in self._rows.items() if row.status.state in LIVE}
+        before, self._machine.in_view = self._machine.in_view, in_view
+        if before is None or not in_view <= before:
+            self._watching.wake()
 
     def _commands_of_rules(self) -> Commands | None:
         if not self.config.on_sessions and not any(each.command for each in self.config.on):
@@ -413,6 +427,7 @@ class HomeApp(SessionApp[None]):
             await asyncio.to_thread(session.close)
             return
         self._opening, self._open = None, session
+        self._look()
         self._show_facts()
         self._rings.look_at(row.key)
         self._alarms.look_at(row.key)
@@ -445,6 +460,7 @@ class HomeApp(SessionApp[None]):
             return
         session, self._open = self._open, None
         self._show_rows()
+        self._look()
         await self.close_session(session)
 
 

@@ -331,6 +331,10 @@ class Marked(Message):
     """Posted when other sessions are marked."""
 
 
+class Viewed(Message):
+    """Posted when other sessions are in view."""
+
+
 class SessionList(RowView, HeadedView):
     """The sessions of the machine, with a cursor that stays on its session. When sessions come and go above,
     the top of the list stays in view while the cursor is on the first line. Otherwise the selected session
@@ -352,6 +356,7 @@ class SessionList(RowView, HeadedView):
         """The identity of the line that was selected before the user searched and filtered. It is selected
         again whenever the list has it, unless the user selects another one."""
         self._marked: set[Key] = set()
+        self._viewed: frozenset[Key] = frozenset()
         self._heading_drawn: Line | None = None
         self._drawn: dict[int, DrawnRow] = {}
         self._is_settled = False
@@ -372,6 +377,11 @@ class SessionList(RowView, HeadedView):
         bottom = min(top + self.scrollable_content_region.height, len(rows))
         lines = (rows.lines[rows.at(y)[0]] for y in range(top, bottom))
         return frozenset(line.row.key for line in lines if isinstance(line, RowLine))
+
+    def _tell_view(self) -> None:
+        if (viewed := self.in_view) != self._viewed:
+            self._viewed = viewed
+            self.post_message(Viewed())
 
     def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
         """Show the lines of a list; draw the rows in view that differ. Until all sessions are found and read
@@ -465,6 +475,7 @@ class SessionList(RowView, HeadedView):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         self._is_placed = self._is_placed or (not self._is_settling and round(new_value) > 0)
+        self._tell_view()
 
     def on_resize(self) -> None:
         self._content.fit(self.scrollable_content_region.width - 1)
@@ -623,6 +634,7 @@ class SessionList(RowView, HeadedView):
         wanted_top = top if at_held is None else rows.top(at_held) - distance
         self.settle_at(max(0, min(wanted_top, self.max_scroll_y)))
         self._draw_changes()
+        self._tell_view()
         if self._chosen is None or identity(self._chosen) != chosen:
             self.post_message(Chosen(self.chosen))
 

@@ -91,7 +91,13 @@ class HomeScreen(Screen[None]):
 
     @property
     def in_view(self) -> frozenset[Key]:
-        return self._home.sessions.in_view
+        """The sessions in the list and in the preview."""
+        chosen = self._home.sessions.chosen
+        return self._home.sessions.in_view | (frozenset() if chosen is None else {chosen.key})
+
+    @property
+    def is_filtered(self) -> bool:
+        return bool(self._home.request.search or self._home.request.filter)
 
     def offer_answers(self, keys: frozenset[Key]) -> None:
         self._home.offer_answers(keys)

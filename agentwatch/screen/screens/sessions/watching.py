@@ -88,13 +88,19 @@ class Watching(Background):
         self._publisher = Publisher() if is_here else None
         self._alarms = alarms
         self._is_shown = threading.Event()
+        self._woken = threading.Event()
 
     def start(self) -> None:
         self._is_shown.set()
 
+    def wake(self) -> None:
+        """Let the next step and its report come at once: other sessions are in view."""
+        self._woken.set()
+
     def stop(self) -> None:
         self._ended.set()  # before it goes on: the app may be gone
         self._is_shown.set()
+        self._woken.set()
         super().stop()
 
     def _close(self) -> None:
@@ -107,6 +113,8 @@ class Watching(Background):
         was_found, reported_at = False, 0.0
         is_reading, judged_at = False, 0.0
         while not self._ended.is_set():
+            is_woken = self._woken.is_set()
+            self._woken.clear()
             has_more = self._machine.step(now_ms())
             self._is_shown.wait()  # the rest would delay the first frame
             if self._ended.is_set():
@@ -114,7 +122,7 @@ class Watching(Background):
             rows, notes, now = self._machine.rows, self._machine.notes, time.monotonic()
             is_all = self._machine.is_found and not was_found
             pause = max(_TICK_SECONDS, len(reported) * _ROW_SECONDS) if has_more else _TICK_SECONDS
-            is_due = not reported or now >= reported_at + pause
+            is_due = (is_woken and not has_more) or not reported or now >= reported_at + pause
             if is_all or (is_due and (rows is not reported or notes != noted)):
                 was_found, reported_at = self._machine.is_found, now
                 self._send(_report_of(reported, rows)._replace(is_settled=not has_more), reported)
@@ -125,7 +133,7 @@ class Watching(Background):
             if self._alarms is not None and (is_reading or now >= judged_at + _TICK_SECONDS):
                 is_reading, judged_at = self._alarms.step(rows), now
             has_more |= is_reading
-            self._ended.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
+            self._woken.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
 
     def _send(self, report: Report, before: Rows) -> None:
         """Report changed rows, a few thousand at a time; `before` are the rows of the report before."""

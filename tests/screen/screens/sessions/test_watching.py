@@ -179,6 +179,40 @@ async def test_the_first_session_is_selected_while_others_are_found() -> None:
         assert stage.chosen.id == "newer"
 
 
+@pytest.mark.slow
+async def test_the_sessions_in_view_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine knows them when the user scrolls and filters, and its next step does not wait."""
+    monkeypatch.setattr(watching, "_TICK_SECONDS", 3600.0)
+    rows = [row(f"s{number:03}", began_ms=NOW_MS - number) for number in range(100)]
+    async with at_home(rows) as stage:
+        machine = stage.machine
+        await stage.until(lambda: machine.in_view, "the first rows")
+        first, steps = frozenset(machine.in_view or ()), machine.steps
+        stage.home.query_one("#sessions").scroll_to(y=60, animate=False)
+        await stage.until(lambda: len(machine.in_view or ()) > 30 and machine.in_view != first, "other rows")
+        await stage.until(lambda: machine.steps > steps, "a step")
+        # A filter needs the lines of all that run.
+        await stage.press("f", *"agent:x")
+        await stage.until(lambda: machine.in_view == {row.key for row in rows}, "all that run")
+
+
+@pytest.mark.parametrize("wakes", [True, False])
+def test_a_woken_machine_reports_at_once(monkeypatch: pytest.MonkeyPatch, wakes: bool) -> None:
+    """Its next step does not wait for half a second, nor does its report."""
+    monkeypatch.setattr(watching, "_TICK_SECONDS", 3600.0)
+    machine = MadeMachine([row("one")])
+    reports = Reports(machine)
+    reports.start()
+    reports.count(1)
+    until(lambda: machine.steps)
+    machine.put(row("two"))
+    if wakes:
+        reports.watching.wake()
+        reports.count(2)
+    reports.watching.stop()
+    assert len(reports.rows) == 1 + wakes
+
+
 @pytest.mark.system
 async def test_an_exception_ends_the_app() -> None:
     """The app ends, and the error is that of the app."""
