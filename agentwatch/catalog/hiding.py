@@ -68,12 +68,13 @@ class Archive:
 
     def __init__(self) -> None:
         self.keys: AbstractSet[Key] = frozenset()
+        self._path = str(_ARCHIVED.path)  # made once: it took a third of a step with nothing due
         self._version: tuple[int, int] | None = None
 
     def refresh(self) -> AbstractSet[Key]:
         """Return the sessions that differ from before."""
         try:
-            status = os.stat(_ARCHIVED.path)
+            status = os.stat(self._path)
             version = status.st_mtime_ns, status.st_ino
         except OSError:
             version = None
