@@ -101,6 +101,7 @@ def test_after_the_end_of_the_agent(tmp_path: Path) -> None:
     for name in ("SIGQUIT", "SIGHUP"):
         with on_terminal(tmp_path, f"{name} after the agent", "run", DEMO, pace=0) as (terminal, home):
             terminal.wait_until(partial(has_agent_ended, home), what="end of the agent")
+            terminal.wait_until(partial(has_size, home, DEMO.stat().st_size), what="the relay's last bytes")
             restored_by(terminal, name)
             assert saved(home, "log").read_bytes() == whole_log(home)
 
