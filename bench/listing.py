@@ -108,7 +108,7 @@ def _choose(home: Path) -> Listing:
         terminal.expect(NEWEST, OLDEST)
         until = time.monotonic() + 60
         first = None
-        while not terminal.has_occurred(OLDEST) and time.monotonic() < until:
+        while (first is None or not terminal.has_occurred(OLDEST)) and time.monotonic() < until:
             terminal.read(_POLL_SECONDS)
             if terminal.has_occurred(NEWEST):
                 first = first or time.monotonic() - terminal.started
