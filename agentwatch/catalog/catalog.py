@@ -85,7 +85,7 @@ _FIRST_SECONDS = 0.015
 """The first step is short, so that the newest sessions are shown at once."""
 _HOUR_MS = 3_600_000
 _WAIT_SECONDS = 30.0
-"""New lines of a session out of view, whose agent says that it works, are read within this time."""
+"""If a session is out of view, and its agent says that it works, its new lines are read within this time."""
 _MOST_LOOKS = 4
 """The most times that the machine is read again until it is known whether an agent asks."""
 
@@ -131,7 +131,7 @@ class Machine:
         self._unread: dict[Key, None] = {}
         """The sessions that are still to be read, in the order in which they were found."""
         self._waiting: dict[Key, tuple[float, SessionEntry]] = {}
-        """What has changed of sessions whose lines may wait, and when they are read at the latest."""
+        """Changed sessions whose lines may wait, and the latest time at which they are read."""
         self._viewed: AbstractSet[Key] | None = None
         """The sessions in view at the last step."""
         self._behind: set[Key] = set()
@@ -272,7 +272,7 @@ class Machine:
         if self._schedule.is_due("acts"):
             shown = (self._live | self._recent | (self.in_view or frozenset())) & self._sessions.keys()
             acts = acts_names()
-            if not acts and not self._acts:  # as mostly: only recordings have theirs elsewhere
+            if not acts and not self._acts:  # the usual case; recordings have theirs in another folder
                 shown = {key for key in shown if key[0] == OWN}
             self._acts = acts
             self._unjudged.update(key for key in shown if self._sessions[key].read_acts(acts))

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from agentwatch.agents.session_entry import Reach, SessionEntry
 from agentwatch.base.files import state_folder
 from agentwatch.catalog.index_schema import (
+    INDEXES,
     MARK_COPIES,
     MARK_DUPLICATES,
     SCHEMA,
-    SEARCHED,
     TABLES,
     VERSION,
     changed_ns_of,
@@ -109,9 +109,10 @@ class SessionIndex:
             self._remove(paths)
 
     def mark_duplicates(self) -> None:
-        """Find sessions that are in it as our recording and as the agent's file, or that copy a history."""
+        """Find sessions that are in it as our recording and as the agent's file, or that copy a history. The
+        SQL indexes for that search and for `find --path` are created first."""
         with self._transaction():
-            for statement in (*SEARCHED, *MARK_DUPLICATES, *MARK_COPIES):
+            for statement in (*INDEXES, *MARK_DUPLICATES, *MARK_COPIES):
                 self.connection.execute(statement)
 
     def counts(self) -> tuple[int, int]:

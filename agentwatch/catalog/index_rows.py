@@ -234,7 +234,7 @@ class Activity:
                 self._last_ms = at_ms
                 turn.active_ms += 0 if is_next else min(silent_ms, _MOST_SILENT_MS)
             is_next = False
-        self._timed, self._is_over = number, run is not None and run.outcome is not Outcome.RUNNING
+        self._timed, self._is_over = number, run is not None and run.is_over
 
     def paused(self, _offset: int, _session: Session, _decoder: object) -> None:
         """Do nothing."""

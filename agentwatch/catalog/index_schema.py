@@ -210,11 +210,11 @@ CREATE VIEW failure AS
     FROM stored_call JOIN stored_session ON stored_session.id = stored_call.session
     WHERE stored_call.outcome = 'failed' AND NOT stored_session.is_duplicate AND NOT stored_call.is_copy;
 """  # noqa: S608 - constants
-SEARCHED = (
+INDEXES = (
     "CREATE INDEX IF NOT EXISTS path_by_name ON stored_path (name)",
     "CREATE INDEX IF NOT EXISTS session_of_request ON stored_request (request)",
 )
-"""What is created after the rows: to add 46,000 rows to each of them takes three times as long."""
+"""They are created after the rows. Adding 46,000 rows to existing ones takes three times as long."""
 MARK_DUPLICATES = (
     """
 WITH recorded AS (

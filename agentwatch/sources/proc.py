@@ -23,7 +23,7 @@ _MOST_FILES = 4096
 _MOST_LOCKS = 256 << 10
 _MOST_ENVIRONMENT = 1 << 18
 _MOST_HELD = 500
-"""The most processes that are held, of the 1,024 descriptors that a process usually has."""
+"""The most processes that are held. Each takes a descriptor, and a process may usually open 1,024."""
 _PAGE = 2048
 """One reading returns shorter files whole; of longer ones the kernel returns a part of at least this size."""
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
@@ -109,7 +109,8 @@ class Proc:
         return True
 
     def ends(self) -> "ProcessEnds | None":
-        """Return what tells the ends of processes; None for another folder, and before Linux 5.3."""
+        """Return what tells which processes have ended; None if this is not the /proc of the system, or if
+        Python has no `pidfd_open`."""
         return ProcessEnds() if self._root == os.fspath(ROOT) and hasattr(os, "pidfd_open") else None
 
     def environment(self, pid: int) -> list[bytes]:

@@ -345,7 +345,7 @@ def test_lines_that_wait_are_read_when_they_matter(watched: Watched, tmp_path: P
         process.wait()
         row = watched.rows(2.1)[key]
         assert (row.title, row.status.state) == ("Ended", State.UNFINISHED)
-        # A file that vanishes with lines that wait is no error.
+        # The row goes with the file.
         path.unlink()
         watched.until(lambda rows: key not in rows)
 

@@ -72,7 +72,8 @@ def record_of(fields: Fields, pid: int) -> Record | None:
 _MOST_BYTES = 64 << 10
 _NAME = re.compile(r"[0-9]{1,10}\.json")
 _LOOKS_BEFORE_WATCH = 4
-"""A command looks less often at all records; only a list that stays open watches them and their processes."""
+"""A command reads all records at most three times. A list that stays open watches them, and their
+processes."""
 _WATCHED_SECONDS = 60.0
 """The time between two lists of a folder that is watched. One of 300 records takes 1.5 ms."""
 _STARTS_SECONDS = 10.0
@@ -105,12 +106,12 @@ class ClaudeRecords:
         """Whether the process of each record runs, by the path of the record."""
         self._stated: dict[Key, StateReport] = {}
         self._asked: dict[str, int] = {}
-        """The processes whose end nothing tells, by the paths of their records."""
+        """The processes that are polled, by the paths of their records: no descriptor tells their end."""
         self._starts_due = self._list_due = 0.0
         self._looks_left = _LOOKS_BEFORE_WATCH
         self._watch: FolderWatch | None = None
         self._missing: list[Path] = []
-        """The folders that cannot be watched: they do not exist, or all are listed at each look."""
+        """The folders that cannot be watched. While one of them exists, all are listed at each look."""
         self._ends: ProcessEnds | None = None
         self._again: set[str] = set()
         """The records that may have changed without a note: those that have just been written."""
@@ -120,7 +121,7 @@ class ClaudeRecords:
 
     def refresh(self, now: float, keys: Container[Key] | None = None) -> bool:
         """Read what has changed; `keys` are the sessions whose records are read again and whose processes
-        must exist; None for all. What the system tells about changes and ends is taken in both cases."""
+        must exist; None for all. Changes and ends that the system has noted are taken with any `keys`."""
         noted = self._noted(now)
         if noted is None and keys is None:
             self._begin_to_watch(now)
@@ -209,7 +210,7 @@ class ClaudeRecords:
         return self._read((path, state) for path, state in found if state is not None), has_removed
 
     def _drop(self, paths: Iterable[str]) -> bool:
-        """Forget what is not there any more; return whether one of the paths was that of a record."""
+        """Forget these paths; return whether one of them was that of a record."""
         has_removed = False
         for path in paths:
             record = self._records.pop(path, None)

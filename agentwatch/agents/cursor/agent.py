@@ -108,7 +108,7 @@ TRANSCRIPT = Agent(
     recognises=recognises_transcript,
     role=transcript_role,
     decoder=on_first_use("agentwatch.agents.cursor.transcript:CursorTranscriptDecoder"),
-    blocks=on_first_use("agentwatch.agents.cursor.transcript_blocks:transcript_blocks"),
+    blocks=on_first_use("agentwatch.agents.cursor.transcript:transcript_blocks"),
     traits=Traits(announces_calls=False, has_result=False, has_times=False, has_exit_codes=False),
 )
 """Transcripts of Cursor's editor and CLI, as published in 2026: prompts, answers and calls, without

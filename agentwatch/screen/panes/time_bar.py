@@ -111,6 +111,8 @@ def clock_words(epoch_ms: int | None) -> SafeText:
 _SLICE_SECONDS = 0.008
 _PAUSE_SECONDS = 0.001
 """Seconds of reading calls, and the pause after them, until all are read: 100,000 within 3 s."""
+_PARTS = ("ahead", "bookmarked", "frame", "label", "playhead", "pointed", "red-ahead", "green-ahead")
+"""The styles of the row besides those of its cells."""
 
 
 class TimeBar(Widget):
@@ -118,20 +120,7 @@ class TimeBar(Widget):
     a drag seeks. While the mouse is over the bar, the time below it is shown at the right."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES = eager_classes(
-        f"line--{name}"
-        for name in (
-            *Kind,
-            "ahead",
-            "bookmarked",
-            "frame",
-            "label",
-            "playhead",
-            "pointed",
-            "red-ahead",
-            "green-ahead",
-        )
-    )
+    COMPONENT_CLASSES = eager_classes(f"line--{name}" for name in (*Kind, *_PARTS))
 
     class Sought(Posted):
         offset: int

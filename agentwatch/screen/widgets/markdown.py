@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from itertools import accumulate
 
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -53,8 +54,8 @@ _STYLES = {
 
 
 class MarkdownRenderer:
-    """Renders Markdown. `redraw` is called in a thread once the language of a fence is loaded, which is not
-    coloured before; without `redraw` the language is loaded at once."""
+    """Renders Markdown. A fence is plain until its language is loaded; then `redraw` is called in a thread.
+    Without `redraw`, the language is loaded at once."""
 
     def __init__(
         self,
@@ -153,8 +154,6 @@ class MarkdownRenderer:
             for nth, piece in enumerate(pieces):
                 shown.append("\n" if shown.plain else "").append(CONTINUED if nth and is_long else "", "dim")
                 shown.append_text(piece)
-        from rich.padding import Padding
-
         return [
             Strip([Segment(text, style and legible(style, self._block)) for text, style, _ in strip])
             for strip in self._strips(Padding(shown, (0, 1), style=text.style), width)

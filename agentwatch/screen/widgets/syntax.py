@@ -32,8 +32,8 @@ _MOST_COLOURED = 1 << 14
 _KEPT_CHUNKS = 32
 
 _LOAD_AFTER_SECONDS = 0.05
-"""The seconds before a language is loaded, for the frame that asked: both would share one core, and the first
-text of a file be 17 ms later."""
+"""The time between the first use of a language and its loading, in which the frame is drawn. If both ran at
+once, the first text of a file would be shown 17 ms later."""
 
 Passages = Callable[[range], Iterable[Sequence[int]]]
 """Yields, for a range of lines, groups of line numbers that form one text and are lexed together."""

@@ -45,7 +45,7 @@ on_linux = pytest.mark.skipif(not _holds_processes(), reason="it needs inotify a
 @on_linux
 @pytest.mark.slow
 def test_records_that_are_watched_are_not_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither are their processes: both are told. A lost note, and each minute, has all records listed."""
+    """Neither are their processes. All records are listed once a minute, and after a note is lost."""
     registry, listed = Registry(tmp_path), Counter[str]()
     registry.watch()
 

@@ -129,7 +129,7 @@ class Column(NamedTuple):
     is_text: bool = False
     is_usual: bool = True
     is_late: bool = False
-    """Whether it may differ later, although the row stays: it draws a clock, or its prices become known."""
+    """Whether its content may change while the row stays: it draws a clock, or prices become known."""
 
 
 _MORE = 8
@@ -266,7 +266,7 @@ def joined(row: Row, cells: Iterable[Spans], now_ms: int, *, is_dated: bool) -> 
 def row_cells(
     row: Row, shown: Columns, now_ms: int, depth: int, known: Sequence[Spans] = ()
 ) -> Sequence[Spans]:
-    """Return the columns of a row. `known` are those of an earlier time, of which only clocks differ."""
+    """Return the columns of a row. Those of `known`, made at an earlier time, are kept where no clock is."""
     gap, before = SafeText(" " * shown.gap), "state"
     row_style = _text_style(row)
     cells = [*known]

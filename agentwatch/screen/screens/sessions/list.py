@@ -252,8 +252,9 @@ class LineContent:
         """Return the columns of a row. While the row stays, only those with a clock are made again."""
         row, shown, depth = line.row, self._fitting(), line.depth
         kept = self._kept.get(row.key)
-        is_same = kept is not None and kept.row is row and (kept.columns is shown and kept.depth == depth)
-        known = kept.cells if kept is not None and is_same else ()
+        known: Sequence[Spans] = ()
+        if kept is not None and kept.row is row and kept.columns is shown and kept.depth == depth:
+            known = kept.cells
         if len(self._kept) > _MOST_DRAWN:
             self._kept.clear()
         found = cells.row_cells(row, shown, now_ms, depth, known)
