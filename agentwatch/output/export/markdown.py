@@ -44,8 +44,10 @@ _BREAK = "\u200b"
 _MARKUP = str.maketrans({sign: f"&#{ord(sign)};" for sign in "&<>|`*_[]~\\\"'!$^" + _BREAK})
 _REFERENCE = re.compile(r"@(?=\w)|#(?=\d)|[Gg][Hh]-(?=\d)")
 _ACTIVE = re.compile(
-    # Kept: GFM makes a link of it. It makes none of a host with another sign, such as `_`.
-    r"(?<![^\s*_~(])https?://[A-Za-z0-9][A-Za-z0-9.-]*+(?![^\s/:?#)<>\]\"'`])[^\s)<>\]\"'`]{0,2000}"
+    # Kept: GFM makes a link of it. It makes none of a host with another sign, such as `_`. A reference such
+    # as `&lt;`, for which a page shows another sign, ends what is kept: a page may end its link there.
+    r"(?<![^\s*_~(])https?://[A-Za-z0-9][A-Za-z0-9.-]*+(?![^\s/:?#)<>\]\"'`])"
+    r"(?:[^\s)<>\]\"'`&]|&(?!(?!amp;)#?\w{1,31};)){0,2000}"
     r"|\\\\"  # escapes itself, not the next sign
     r"|\\?[&<]"
     r"|!\["

@@ -48,6 +48,8 @@ ACTING: list[tuple[str, str]] = [
     ("see https://x.example/?a=1&b=2.", "see https://x.example/?a=1&b=2."),
     ("see https://x.example?@b, https://@ada", "see https://x.example?@b, https://@&#8203;ada"),
     ("(http://a_b/#1)", "(http://a_b/#&#8203;1)"),
+    ("https://x.example/?a&amp;b#1", "https://x.example/?a&amp;b#1"),
+    ("https://x.example/&lt;@ada", "https://x.example/&amp;lt;@&#8203;ada"),
     (r"\<b>", "&lt;b>"),
     (r"\\<b>", r"\\&lt;b>"),
     (r"\\\@ada", r"\\\@&#8203;ada"),
@@ -89,6 +91,7 @@ def test_no_text_of_the_agent_links_but_to_the_web(text: str) -> None:
 @given(TEXTS)
 @example(r"```<```\```")
 @example("https://@ada http://a_b/#1")
+@example("https://a.example/&lt;@ada")
 def test_no_text_notifies_anybody(text: str) -> None:
     """Outside of code and addresses, no sign of a mention or of a reference touches its name."""
     seen = ADDRESS.sub("", text_of(shown(text)))
