@@ -7,10 +7,10 @@ needed. `status` in a prompt and the list of sessions need the programs, but no 
 import os
 import re
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.session.tool_kind import ToolKind
 
 if TYPE_CHECKING:
@@ -23,42 +23,6 @@ COMMANDS = frozenset({ToolKind.EXECUTE})
 CHANGES = frozenset({ToolKind.EDIT, ToolKind.DELETE, ToolKind.MOVE})
 """Calls that change a file: they take milliseconds, and need no process of their own."""
 NO_CALLS = frozenset[ToolKind]()
-
-
-def imported(place: object) -> Any:
-    """Import the object that a `module:name` names: `agentwatch.agents.pi.stream:PiDecoder`. Any other object
-    stands for itself."""
-    if not isinstance(place, str):
-        return place
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
-
-
-class _OnFirstUse:
-    """A function whose module is imported when it is first called."""
-
-    __slots__ = ("_function", "_place")
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self._function: Callable[..., Any] | None = None
-
-    def __call__(self, *arguments: object) -> Any:
-        if self._function is None:
-            self._function = imported(self._place)
-        return self._function(*arguments)
-
-
-def on_first_use(place: str) -> Callable[..., Any]:
-    """Return a function that imports another one when it is first called, and calls it.
-
-    The agents of all formats are imported to recognise a line. A decoder takes 3 ms, which the others would
-    not need.
-
-    Args:
-        place: The module and the name in it: `agentwatch.agents.pi.stream:PiDecoder`.
-    """
-    return _OnFirstUse(place)
 
 
 def opens(place: str, is_own: Callable[[Path, bytes], bool]) -> "Opener":

@@ -147,7 +147,7 @@ def hooked_agents() -> dict[str, HookedAgent]:
 
 
 def answered_agents() -> dict[str, HookedAgent]:
-    from agentwatch.agents.program import imported
+    from agentwatch.agents.first_use import imported
 
     return {program.name: imported(program.answers) for program in programs() if program.answers}
 
@@ -157,7 +157,7 @@ def _hooked_agent(program: Program) -> HookedAgent | None:
         from agentwatch.agents.plugins.programs import hooked_agent_of
 
         return hooked_agent_of(program.name, program.hooks)
-    from agentwatch.agents.program import imported
+    from agentwatch.agents.first_use import imported
 
     found: HookedAgent = imported(program.hooks)
     return found

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentwatch.agents.description_files import folder_in, json_object, stamp_of, text_in, time_in
+from agentwatch.agents.first_use import imported
 from agentwatch.agents.places import Folder, Kind, Spot, Stamp, one_file
-from agentwatch.agents.program import Program, imported
+from agentwatch.agents.program import Program
 from agentwatch.agents.registry import AGENTS, programs, session_folders
 from agentwatch.agents.session_entry import NO_METADATA, Key, Metadata, Reach, SessionEntry
 from agentwatch.base.clock import wall_ns

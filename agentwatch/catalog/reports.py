@@ -16,8 +16,9 @@ import orjson
 
 from agentwatch.agents.description_files import own_files, stamp_of
 from agentwatch.agents.fields import Fields, number, text
+from agentwatch.agents.first_use import imported
 from agentwatch.agents.places import Stamp
-from agentwatch.agents.program import Program, imported
+from agentwatch.agents.program import Program
 from agentwatch.agents.registry import AGENTS, programs, session_folders
 from agentwatch.agents.session_entry import OWN, Key
 from agentwatch.agents.state_report import Life, Reporter, State, StateReport

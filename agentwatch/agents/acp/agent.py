@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.fields import Fields
-from agentwatch.agents.program import on_first_use
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.session.events import Traits
 
 CALLS = frozenset({"tool_call", "tool_call_update"})

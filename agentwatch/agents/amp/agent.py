@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentwatch.agents.agent import Agent
 from agentwatch.agents.claude.agent import is_amps_init, is_init, role
 from agentwatch.agents.fields import Fields, text
-from agentwatch.agents.program import on_first_use
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.session.events import Traits
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import first_line, first_text, id_in, own_files, text_with
 from agentwatch.agents.fields import Fields, mapping, text
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.agents.places import HOUR_S, Kind, Spot, one_file
 from agentwatch.agents.program import (
     CHANGES,
@@ -24,7 +25,6 @@ from agentwatch.agents.program import (
     Reports,
     Resume,
     SessionsAt,
-    on_first_use,
 )
 from agentwatch.agents.session_entry import Key, Metadata, Reach, SessionEntry
 from agentwatch.agents.state_report import Life, StateReport

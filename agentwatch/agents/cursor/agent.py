@@ -6,7 +6,7 @@ from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.cursor.stream import FORMAT, CursorDecoder
 from agentwatch.agents.cursor.tools import SUBAGENT_STEPS
 from agentwatch.agents.fields import SUBAGENT, Fields, items, mapping, text
-from agentwatch.agents.program import on_first_use
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.session.events import Traits
 
 _OWN_TYPES = frozenset({"tool_call", "thinking", "interaction_query", "connection", "retry"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.fields import Fields, items, mapping
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.agents.on_disk import time_of
-from agentwatch.agents.program import on_first_use
 from agentwatch.session.events import Traits
 
 _OTHER_AGENTS_MARKS = frozenset(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.fields import SUBAGENT, Fields
-from agentwatch.agents.program import on_first_use
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.session.events import Traits
 
 _OTHER_AGENTS_MARKS = frozenset({"session_id", "sessionID", "sessionId", "uuid", "part"})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from agentwatch.agents.agent import Agent, LineRole
 from agentwatch.agents.fields import Fields, in_words, mapping, number, text, unknown_keys
-from agentwatch.agents.program import on_first_use
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.session.events import Traits
 
 _STREAMED = frozenset({"step_start", "step_finish", "text", "reasoning", "tool_use", "error"})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agentwatch.agents.description_files import name_in
 from agentwatch.agents.fields import Fields, mapping, text
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.agents.program import (
     CHANGES,
     COMMANDS,
@@ -20,7 +21,6 @@ from agentwatch.agents.program import (
     Program,
     Resume,
     SessionsAt,
-    on_first_use,
 )
 
 if TYPE_CHECKING:

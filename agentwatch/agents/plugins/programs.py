@@ -11,9 +11,10 @@ from functools import partial
 from types import NoneType
 from typing import Any
 
+from agentwatch.agents.first_use import imported
 from agentwatch.agents.places import Kind
 from agentwatch.agents.plugins import PROGRAMS
-from agentwatch.agents.program import HookedAgent, Program, imported
+from agentwatch.agents.program import HookedAgent, Program
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Reporter, StateReport
 

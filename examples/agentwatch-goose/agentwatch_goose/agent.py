@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentwatch.agents.agent import Agent
-from agentwatch.agents.program import on_first_use
+from agentwatch.agents.first_use import on_first_use
 from agentwatch.session.events import Traits
 from agentwatch_goose.recognition import recognises, role
 
