@@ -30,6 +30,7 @@ from agentwatch.session.session import Phase, Session, calls_by_outcome
 from agentwatch.text.amounts import dollars, one_line, short_count
 from agentwatch.text.durations import countdown, duration_words, running_clock
 from agentwatch.text.safe import SafeText, columns, cut, exact_line, safe_line
+from agentwatch.text.signs import ASKS_SIGN
 
 if TYPE_CHECKING:
     from agentwatch.session.rules import Question
@@ -192,6 +193,20 @@ class Wait(NamedTuple):
         return "" if waited is None else running_clock(waited)
 
 
+class Waited(NamedTuple):
+    wait: Wait | None = None
+    now_ms: int | None = None
+    """The present time by the clock of the arrival times; None if unknown."""
+
+    def words(self) -> SafeText:
+        """Return the wait, such as `! asks 3:03 · waits for your permission`; empty if there is none."""
+        if self.wait is None:
+            return SafeText("")
+        state = f"{ASKS_SIGN} asks {self.wait.clock(self.now_ms)}".rstrip()
+        return SafeText(f"{state} · {self.wait.words}")
+
+
+NO_WAIT = Waited()
 Waits = Mapping[int, Wait]
 """The waits for the user, by the number of the open call."""
 NO_WAITS: Waits = MappingProxyType({})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from agentwatch.analysis.block_text import (
     as_printed,
@@ -14,9 +14,9 @@ from agentwatch.analysis.block_text import (
     field_text,
 )
 from agentwatch.analysis.silence import call_clock, limit_ms
-from agentwatch.analysis.status import Wait
+from agentwatch.analysis.status import NO_WAIT, Waited
 from agentwatch.feed.feed import Feed
-from agentwatch.screen.panes.detail.from_blocks import MOST_LINES, BlockSections
+from agentwatch.screen.panes.detail.from_blocks import MOST_LINES, BlockSections, raw_piece
 from agentwatch.screen.panes.detail.json_tree import JsonTree, is_tree
 from agentwatch.screen.panes.detail.section_list import Field, MoreFields
 from agentwatch.screen.panes.detail.sections import Heading, Section, Signed
@@ -41,7 +41,7 @@ from agentwatch.text import UNKNOWN
 from agentwatch.text.amounts import plural
 from agentwatch.text.durations import duration_words
 from agentwatch.text.safe import SafeText, columns, cut, cut_middle, exact_line, safe_line
-from agentwatch.text.signs import ASKS_SIGN, MINUS, SIGNS
+from agentwatch.text.signs import MINUS, SIGNS
 from agentwatch.text.times import time_of_day
 
 if TYPE_CHECKING:
@@ -51,22 +51,6 @@ if TYPE_CHECKING:
 # A call's outcome, duration and limit in words, for the border of the detail and below its content.
 
 _LEAST_TARGET_COLUMNS = 8
-
-
-class Waited(NamedTuple):
-    wait: Wait | None = None
-    now_ms: int | None = None
-    """The present time by the clock of the arrival times; None if unknown."""
-
-    def words(self) -> SafeText:
-        """Return the wait, such as `! asks 3:03 · waits for your permission`; empty if there is none."""
-        if self.wait is None:
-            return SafeText("")
-        state = f"{ASKS_SIGN} asks {self.wait.clock(self.now_ms)}".rstrip()
-        return SafeText(f"{state} · {self.wait.words}")
-
-
-NO_WAIT = Waited()
 
 
 class CallHeading(Section):
@@ -164,6 +148,14 @@ _Rest = tuple[Block, Block]
 """A block, and what is not shown of it yet."""
 
 
+def raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
+    for words, place in (("started", call.started), ("described", call.described), ("ended", call.ended)):
+        if place:
+            heading = f"{words} · byte {place.offset:,} · {place.length:,} bytes"
+            yield Section([SafeText(heading)], "heading")
+            yield from made.raw(feed.line_at(raw_piece(place)), place)
+
+
 class DecodedCall:
     """Divides the decoded content of a call into sections."""
 
@@ -189,6 +181,9 @@ class DecodedCall:
         """The sections of what happened, which `y` copies."""
         self._errors: list[Section] = []
         """The reasons of a failure, which `y` copies if there is nothing else."""
+
+    def show_wait(self, waited: Waited) -> None:
+        self.facts.lines = [facts(self._call, waited)]
 
     def sections(self) -> Iterator[Section]:
         call = self._call

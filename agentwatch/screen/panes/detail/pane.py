@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import events
@@ -11,21 +10,10 @@ from textual.content import Content
 from textual.strip import Strip
 
 from agentwatch.analysis.search import Query
-from agentwatch.analysis.status import NO_WAITS, Waits
+from agentwatch.analysis.status import NO_WAIT, NO_WAITS, Waited, Waits
 from agentwatch.feed.feed import Feed
 from agentwatch.screen.keys import bindings
-from agentwatch.screen.panes.detail.contents import (
-    NO_WAIT,
-    CallHeading,
-    DecodedCall,
-    Waited,
-    brief_facts,
-    facts,
-    title,
-)
-from agentwatch.screen.panes.detail.from_blocks import BlockSections, raw_piece
 from agentwatch.screen.panes.detail.section_list import SectionList
-from agentwatch.screen.panes.detail.sections import Section
 from agentwatch.screen.widgets.line_view import LineView, Posted, rows_in_view
 from agentwatch.screen.widgets.painting import laid_over
 from agentwatch.screen.widgets.syntax import code_theme
@@ -36,6 +24,7 @@ from agentwatch.text.safe import SafeText, exact_text, safe_line
 
 if TYPE_CHECKING:
     from agentwatch.analysis.verdicts import FileLine
+    from agentwatch.screen.panes.detail.contents import CallHeading, DecodedCall
 
 
 class BlockMatch(NamedTuple):
@@ -237,7 +226,7 @@ class DetailView(LineView):
         if self._heading is not None:
             self._heading.waited = waited
         if self._decoded is not None:
-            self._decoded.facts.lines = [facts(call, waited)]
+            self._decoded.show_wait(waited)
         self._view.lay_out()
 
     def sync(self) -> None:
@@ -312,6 +301,8 @@ class DetailView(LineView):
             self._heading.show_outcome(is_outcome_away)
         named, outcome, call = "", Content(), self.call
         if call is not None:
+            from agentwatch.screen.panes.detail.contents import brief_facts, title
+
             room = self.size.width - _FRAME_COLUMNS - len(_TITLE)
             named = f" · {title(call, room, is_pinned=self._is_pinned)}"
             if is_outcome_away:
@@ -359,21 +350,15 @@ class DetailView(LineView):
             self.action_fold()
 
     def _read(self, call: Call, *, has_frame: bool) -> None:
+        # Imported when the newest text is drawn: 2 ms.
+        from agentwatch.screen.panes.detail.contents import CallHeading, DecodedCall, raw_sections
+        from agentwatch.screen.panes.detail.from_blocks import BlockSections
+
         made = BlockSections(call, code_theme(self.app.current_theme), self)
         wait = self._waits.get(call.number)
         self._waited = NO_WAIT if wait is None else Waited(wait, self._waited.now_ms)
         self._decoded = None if self.is_raw else DecodedCall(call, self._feed, made, self._waited)
-        sections = (
-            _raw_sections(call, self._feed, made) if self._decoded is None else self._decoded.sections()
-        )
+        sections = raw_sections(call, self._feed, made) if self._decoded is None else self._decoded.sections()
         self._heading = None if has_frame else CallHeading(call, self._waited, is_pinned=self._is_pinned)
         named = [] if self._heading is None else [self._heading]
         self._view.take(SectionList([*named, *sections]), (call.number, self.is_raw))
-
-
-def _raw_sections(call: Call, feed: Feed, made: BlockSections) -> Iterator[Section]:
-    for words, place in (("started", call.started), ("described", call.described), ("ended", call.ended)):
-        if place:
-            heading = f"{words} · byte {place.offset:,} · {place.length:,} bytes"
-            yield Section([SafeText(heading)], "heading")
-            yield from made.raw(feed.line_at(raw_piece(place)), place)
