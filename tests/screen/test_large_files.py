@@ -77,7 +77,7 @@ def test_a_preview_reads_the_first_and_the_last_lines(tmp_path: Path) -> None:
 async def test_panes_wait_for_the_end_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While a file is read for the first time, the panes show a part of it only after some time."""
     path = large(tmp_path / "r.ndjson", 200)
-    monkeypatch.setattr(screen, "_CATCH_UP_SECONDS", 0.0)
+    monkeypatch.setattr(screen, "_FIRST_READ_SECONDS", 0.0)
     left: list[int] = []
     sync = Workspace.sync
 

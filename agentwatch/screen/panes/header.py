@@ -332,7 +332,7 @@ class PlanView(Static):
 
     def sync(self) -> None:
         plan, width = self._session.plan, self.app.size.width
-        if (plan, width) == self._drawn:
+        if (plan, width) == self._drawn or not (plan or self._drawn[0]):
             return
         self._drawn = plan, width
         self.set_class(bool(plan), "-shown")

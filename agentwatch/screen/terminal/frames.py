@@ -6,9 +6,9 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from rich.style import Style
+from textual import events, on
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
@@ -126,27 +126,41 @@ def is_stock() -> bool:
     return os.environ.get("AGENTWATCH_STOCK") == "1"
 
 
-# Keeps the time to the first frame short: every widget is styled once, and with the styles that it uses.
-# Textual styles a widget when it is mounted, when its screen gets the classes of its size, and when its
-# screen is shown. It then computes all component styles of the widget. The panes have 22 of them, and use a
-# few.
+# Keeps the time to the first frame short: every widget is styled once, and with the styles that it uses, and
+# is laid out once for a size. Textual styles a widget when it is mounted, when its screen gets the classes of
+# its size, and when its screen is shown. It then computes all component styles of the widget. The panes have
+# 22 of them, and use a few. It lays out a screen when it is shown, and again for each of three resizes to the
+# same size.
 
 
-def prepare(screen: Screen[Any]) -> None:
-    """Set a screen's compositor, and the breakpoint classes for the terminal's size. Textual has no public
-    way to choose the compositor. It sets the classes of HORIZONTAL_BREAKPOINTS and VERTICAL_BREAKPOINTS,
-    which `_get_breakpoint_classes` returns, at the first resize, when all widgets are styled already, and
-    would style each a second time."""
-    if is_stock():
-        return
-    from agentwatch.screen.terminal.compositor import PieceCompositor
+class MainScreen(Screen[None]):
+    """A screen with panes. Its compositor and the breakpoint classes for the terminal's size are set at once.
 
-    screen._compositor = PieceCompositor()  # noqa: SLF001 - see the docstring
-    classes_of = screen._get_breakpoint_classes  # noqa: SLF001 - see the docstring
-    width, height = screen.app.size
-    wide = classes_of(width, screen.HORIZONTAL_BREAKPOINTS or [])
-    tall = classes_of(height, screen.VERTICAL_BREAKPOINTS or [])
-    screen.add_class(*wide, *tall, update=False)
+    Textual has no public way to choose the compositor. It sets the classes of HORIZONTAL_BREAKPOINTS and
+    VERTICAL_BREAKPOINTS, which `_get_breakpoint_classes` returns, at the first resize, when all widgets are
+    styled already, and would style each a second time.
+    """
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        if is_stock():
+            return
+        from agentwatch.screen.terminal.compositor import PieceCompositor
+
+        self._compositor = PieceCompositor()
+        width, height = self.app.size
+        wide = self._get_breakpoint_classes(width, self.HORIZONTAL_BREAKPOINTS)
+        tall = self._get_breakpoint_classes(height, self.VERTICAL_BREAKPOINTS)
+        self.add_class(*wide, *tall, update=False)
+
+    @on(events.Resize)
+    def _keep_layout(self, event: events.Resize) -> None:
+        """Skip a resize to the size that the screen has: three layouts take 10 ms before the first text."""
+        if event.size == self.outer_size:
+            event.prevent_default()
 
 
 def is_styled(node: DOMNode) -> bool:

@@ -18,7 +18,7 @@ from agentwatch.catalog.row_counts import counts
 from agentwatch.catalog.session_status import Ground, SessionStatus
 from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, ListFacts, Requested
 from agentwatch.screen.screens.sessions.list import Chosen, DemoWanted, Opened, Wanted
-from agentwatch.screen.terminal.frames import prepare
+from agentwatch.screen.terminal.frames import MainScreen
 
 NOW_MS = 1_795_352_400_000
 """2026-11-22, 13:00 UTC."""
@@ -63,9 +63,7 @@ class HomeApp(App[None]):
 
     def get_default_screen(self) -> Screen[None]:
         """Return a screen that draws only what has changed, as that of the program."""
-        screen = Screen[None]()
-        prepare(screen)
-        return screen
+        return MainScreen()
 
     def compose(self) -> ComposeResult:
         yield self.home

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from rich.console import RenderableType
-from textual._compositor import CompositorUpdate
+from textual import events
+from textual._compositor import Compositor, CompositorUpdate, ReflowResult
 from textual.app import App, ComposeResult
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -91,6 +93,29 @@ async def test_a_pane_without_the_focus_is_styled_once(
         await stage.settled()
         assert {styled[name] for name in ("header", "status", "calls", "detail", "stderr", "keys")} == {1}
         assert styled["transcript"] == 2
+
+
+@pytest.mark.slow
+async def test_a_resize_to_the_same_size_lays_out_nothing(
+    recording: Saver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A resize lays out the screen if the size is another one. Before the first frame three tell the same."""
+    sizes: list[Size] = []
+    reflow = Compositor.reflow
+
+    def noted(compositor: Compositor, parent: Widget, size: Size) -> ReflowResult:
+        sizes.append(size)
+        return reflow(compositor, parent, size)
+
+    monkeypatch.setattr(Compositor, "reflow", noted)
+    async with opened(recording(init() + prompt("go")), (160, 50)) as stage:
+        await stage.settled()
+        sizes.clear()
+        stage.app.screen.post_message(events.Resize(stage.app.size, stage.app.size))
+        await stage.settled()
+        assert sizes == []
+        await stage.pilot.resize_terminal(120, 40)
+        assert sizes[0] == (120, 40)
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import var
-from textual.screen import Screen
 
 from agentwatch.analysis.integrity import integrity
 from agentwatch.analysis.silence import is_stalled
@@ -34,7 +33,6 @@ from agentwatch.screen.keys import bindings, bound_keys, key_label, shortcuts
 from agentwatch.screen.panes.header import BEHIND_BYTES, HeaderLine, StatusLine, pause_words, view_words
 from agentwatch.screen.panes.key_hints import KeyHints
 from agentwatch.screen.panes.moment import Change, Moment, Reach, live_ms
-from agentwatch.screen.panes.time_bar import TimeBar, playhead_words
 from agentwatch.screen.panes.transcript.viewport import BlockViewport
 from agentwatch.screen.screens.session.marked_moments import MarkedMoments
 from agentwatch.screen.screens.session.notices import Notices
@@ -43,7 +41,7 @@ from agentwatch.screen.screens.session.workspace import Workspace
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.compositor import draw_now
 from agentwatch.screen.terminal.editor import line_of, open_in_editor
-from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, prepare
+from agentwatch.screen.terminal.frames import LIVE_SHARE, LOADING_SHARE, FrameScheduler, MainScreen
 from agentwatch.session.agent_process import NO_FACTS
 from agentwatch.session.call import Call
 from agentwatch.session.events import Outcome, ToolKind
@@ -58,6 +56,7 @@ if TYPE_CHECKING:
     from agentwatch.analysis.moments import Asked
     from agentwatch.analysis.time import TimeBreakdown
     from agentwatch.analysis.unread import Play
+    from agentwatch.screen.panes.time_bar import TimeBar
     from agentwatch.screen.screens.session.box import BoxState, Opened
     from agentwatch.screen.screens.session.box_files import Sought
     from agentwatch.screen.screens.session.finish_summary import FinishSummary
@@ -102,6 +101,8 @@ _SURVIVORS_SECONDS = 1.0
 _APPLY_SECONDS = 0.012
 """Seconds of reading per tick; while the screen is behind, `_CATCH_UP_SECONDS`."""
 _CATCH_UP_SECONDS = 0.015
+_FIRST_READ_SECONDS = 0.05
+"""Seconds of reading per tick until all is read: 2 MB take 20 ms, and need no frame in between."""
 
 
 _MOVING = frozenset(each.action.partition("(")[0] for each in shortcuts() if each.place == "moment")
@@ -110,12 +111,10 @@ _PLACES = frozenset(("lines", "transcript", "calls", "detail", "stderr", "worksp
 """The places in which keys fold the summary of what happened."""
 
 
-class WatchScreen(Screen[None]):
+class WatchScreen(MainScreen):
     """Shows a session, live or saved. `back_to` names where going back finally leads, such as `Sessions`."""
 
     app: TerminalApp[Any]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("screen"),
@@ -140,7 +139,6 @@ class WatchScreen(Screen[None]):
         back_to: str = "",
     ) -> None:
         super().__init__()
-        prepare(self)
         feed, loading = first
         self._progress_at = 0.0
         """When the progress of loading was shown."""
@@ -189,8 +187,8 @@ class WatchScreen(Screen[None]):
         self.workspace = workspace
         self._header, self._status = HeaderLine(self._source, self._keys["live"][0]), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
-        self._time_bar = TimeBar()
-        self._time_bar.display = self._shows_bar
+        self._time_bar: TimeBar | None = None
+        """The bar from the first time on that it is shown."""
         self.reach = workspace.find_bar.reach = Reach(
             self._moment, workspace.show_now, self.frame_scheduler.at_once
         )
@@ -200,7 +198,10 @@ class WatchScreen(Screen[None]):
         if self._happened is not None:
             self._happened = _what_happened()  # the panes of a preview are replaced, and it with them
             yield self._happened
-        yield from (self.workspace, self._time_bar, self._hints)
+        yield self.workspace
+        if self._shows_bar:
+            yield self._made_bar()
+        yield self._hints
 
     def on_mount(self) -> None:
         if self._source.wakeup is not None:
@@ -231,7 +232,8 @@ class WatchScreen(Screen[None]):
         feed, workspace = self._feed, self.workspace
         loading = self._swap if self._swap is not None and self._swap.is_loading else None
         is_behind = feed.backlog() > (BEHIND_BYTES if self._is_read else 0)
-        applied = feed.advance(_CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS)
+        seconds = _CATCH_UP_SECONDS if is_behind else _APPLY_SECONDS
+        applied = feed.advance(seconds if self._is_read else _FIRST_READ_SECONDS)
         self.frame_scheduler.share = LOADING_SHARE if is_behind else LIVE_SHARE
         self._unshown += applied
         if not self._is_read and feed.backlog() and monotonic() < self._show_at:
@@ -522,8 +524,15 @@ class WatchScreen(Screen[None]):
         if moment.opening is not None and (notice := moment.opening.take_notice()):
             self.notify(notice, markup=False)
         # A bar that is hidden while it has the mouse never returns it.
-        bar.display = self._shows_bar or not moment.is_live or bar.is_dragged
-        if bar.display:
+        is_shown = self._shows_bar or not moment.is_live or (bar is not None and bar.is_dragged)
+        if is_shown and bar is None:
+            bar = self._made_bar()
+            self.mount(bar, before=self._hints)
+        if bar is not None:
+            bar.display = is_shown
+        if bar is not None and is_shown:
+            from agentwatch.screen.panes.time_bar import playhead_words
+
             marked.update_failures(self.workspace.panes.calls.newest)
             words = playhead_words(
                 playhead.speed, is_reversed=playhead.is_reversed, is_paused=playhead.is_paused
@@ -540,6 +549,12 @@ class WatchScreen(Screen[None]):
                 failures=marked.failures,
             )
 
+    def _made_bar(self) -> TimeBar:
+        from agentwatch.screen.panes.time_bar import TimeBar
+
+        self._time_bar = TimeBar()
+        return self._time_bar
+
     def go_to(self, offset: int) -> None:
         self._moment.go_to(offset)
         self.frame_scheduler.at_once()
@@ -549,8 +564,7 @@ class WatchScreen(Screen[None]):
             self._moment.go_to_call(call)
             self.frame_scheduler.at_once()
 
-    @on(TimeBar.Sought)
-    def _seek(self, event: TimeBar.Sought) -> None:
+    def on_time_bar_sought(self, event: TimeBar.Sought) -> None:
         self.go_to(event.offset)
 
     @on(events.MouseUp)
@@ -558,8 +572,7 @@ class WatchScreen(Screen[None]):
         """Hide the time bar after a drag to the live moment."""
         self.frame_scheduler.at_once()
 
-    @on(TimeBar.VerdictChosen)
-    def _show_verdict(self, event: TimeBar.VerdictChosen) -> None:
+    def on_time_bar_verdict_chosen(self, event: TimeBar.VerdictChosen) -> None:
         self._go_to_end(self._moment.feed.session.calls[event.number - 1])
 
     def action_pause(self) -> None:
@@ -621,15 +634,16 @@ class WatchScreen(Screen[None]):
         self._begins = False
 
     def _show_happened(self) -> None:
-        from agentwatch.analysis.files import TouchedFiles
-
-        self._touched = self._touched or TouchedFiles(self._feed.session)
         if self._happened is None:
             self._happened = _what_happened()
             self.mount(self._happened, before=self.workspace)
-        self._happened.call_after_refresh(
-            self._happened.read, self._feed, self.workspace.panes.calls.newest, self._touched
-        )
+        self._happened.call_after_refresh(self._read_happened, self._happened)
+
+    def _read_happened(self, happened: FinishSummary) -> None:
+        from agentwatch.analysis.files import TouchedFiles
+
+        self._touched = self._touched or TouchedFiles(self._feed.session)
+        happened.read(self._feed, self.workspace.panes.calls.newest, self._touched)
 
     def _fold_happened(self) -> None:
         self._begins = False

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agentwatch.agents.session_entry import Key
@@ -34,7 +34,7 @@ from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.screen.terminal.frames import prepare
+from agentwatch.screen.terminal.frames import MainScreen
 from agentwatch.screen.widgets.input_bar import LineInput
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, cut, safe_line, title_line
@@ -45,10 +45,8 @@ _TITLE_COLUMNS = 50
 _MOST_NAMED = 8
 
 
-class HomeScreen(Screen[None]):
+class HomeScreen(MainScreen):
     app: TerminalApp[Any]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (16, "-tall")]
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("screen"), *bindings("sessions screen")]
 
@@ -61,7 +59,6 @@ class HomeScreen(Screen[None]):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        prepare(self)
         self._listing = Listing()
         self._preview = PreviewPane(key_label(bound_keys(config.keys)["go-to-terminal"][0]))
         self._home = Home(config.keys, self._preview, config.columns)

@@ -194,8 +194,9 @@ async def test_only_open_failures_have_a_failures_sign(recording: Saver) -> None
     data = b"".join([init(), *calls, shell(9, 1), shell(10)]).replace(b"echo", b"make")
     path = timed_evenly(recording(data))
     async with opened_session(path) as stage:
-        bar = stage.app.screen.query_one(TimeBar)
         await stage.press("colon", *"#2", "enter")
+        await stage.until(lambda: bool(stage.app.screen.query(TimeBar)), "the bar")
+        bar = stage.app.screen.query_one(TimeBar)
         await stage.until(lambda: bar.display and "✗" in bar.render_line(0).text, "the open failure")
         await stage.until(lambda: bar.render_line(0).text.count("✗") == 1, "it alone")
         await stage.press("colon", *"#19", "enter")
@@ -216,9 +217,11 @@ async def test_only_open_failures_have_a_failures_sign(recording: Saver) -> None
 async def test_a_click_on_the_end_returns_to_live() -> None:
     """A click at the right of the bar shows the live moment; the bar is hidden, and the keys still work."""
     async with opened_session(RECORDINGS / "demo.ndjson") as stage:
-        bar = stage.app.screen.query_one(TimeBar)
+        assert not stage.app.screen.query(TimeBar)
         await stage.press("comma")
-        await stage.until(lambda: bar.display, "the bar")
+        await stage.until(lambda: bool(stage.app.screen.query(TimeBar)), "the bar")
+        bar = stage.app.screen.query_one(TimeBar)
+        await stage.until(lambda: bar.size.width > 0, "its place")
         await stage.pilot.click(bar, offset=(bar.size.width - 1, 0))
         await stage.until(lambda: not bar.display, "the live moment")
         assert stage.app.mouse_captured is None
