@@ -56,5 +56,5 @@ def resource(folder: str) -> Path:
 
 def stylesheets(*without: str) -> list[str | PurePath]:
     """Return the style sheets in the order in which they are read."""
-    names = ("app", "lines", "calls", "workspace", "home", "short", "overlays")
+    names = ("app", "lines", "calls", "workspace", "home", "short", "time_bar", "overlays")
     return [resource("styles") / f"{name}.tcss" for name in names if name not in without]

@@ -10,7 +10,6 @@ import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -29,7 +28,7 @@ from textual.screen import ModalScreen
 from textual.worker import WorkerFailed
 
 from agentwatch.base.config import Config
-from agentwatch.base.files import stylesheets
+from agentwatch.base.files import resource, stylesheets
 from agentwatch.recording.remembered import remember, remembered
 from agentwatch.screen.keys import bindings
 from agentwatch.screen.terminal.driver import KeyQueue, TolerantDriver
@@ -116,7 +115,7 @@ class TerminalApp(App[Result], Generic[Result]):
     """Restores the terminal, however it ends. `held` are the signals that arrived before the app runs."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
-    CSS_PATH = stylesheets("home", "overlays")
+    CSS_PATH = stylesheets("home", "time_bar", "overlays")
     TITLE = "agentwatch"
     NOTIFICATION_TIMEOUT = 2.0
 
@@ -159,9 +158,13 @@ class TerminalApp(App[Result], Generic[Result]):
     def get_screen(self, screen: Any, screen_class: Any = None) -> Any:
         """Read the styles of dialogs before the first one is styled, instead of before the first frame."""
         if isinstance(screen, ModalScreen):
-            *_, overlays = stylesheets()
-            self.stylesheet.add_source(Path(overlays).read_text(encoding="utf-8"), (str(overlays), ""))
+            self.read_styles("overlays")
         return super().get_screen(screen, screen_class)
+
+    def read_styles(self, name: str) -> None:
+        """Read a style sheet that the first frame does not need; do nothing if it was read before."""
+        path = resource("styles") / f"{name}.tcss"
+        self.stylesheet.add_source(path.read_text(encoding="utf-8"), (str(path), ""))
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._guard]

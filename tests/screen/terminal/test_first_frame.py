@@ -194,14 +194,18 @@ async def test_the_newest_text_is_shown_before_what_is_left_is_searched(
 
 
 @pytest.mark.slow
-async def test_the_styles_of_dialogs_are_read_when_one_opens(recording: Saver) -> None:
-    """The first frame takes the styles of the panes; the help comes with those of dialogs, read once."""
+async def test_styles_are_read_when_they_are_used(recording: Saver) -> None:
+    """The first frame takes the styles of the panes; the help and the time bar read theirs once."""
     async with opened(recording(init() + prompt("hi"))) as stage:
         read = stage.app.stylesheet.source
         assert {"app", "short"} < {Path(path).stem for path, _ in read}
-        assert {"home", "overlays"}.isdisjoint(Path(path).stem for path, _ in read)
+        assert {"home", "overlays", "time_bar"}.isdisjoint(Path(path).stem for path, _ in read)
         for _ in range(2):
             await stage.press("question_mark")
             assert stage.app.screen.query_one("#help-box").styles.max_width is not None
             await stage.press("escape")
-        assert [Path(path).stem for path, _ in read].count("overlays") == 1
+        await stage.press("comma")
+        await stage.until(lambda: bool(stage.app.screen.query("#time-bar")), "the time bar")
+        assert stage.app.screen.query_one("#time-bar").styles.height is not None
+        names = [Path(path).stem for path, _ in read]
+        assert names.count("overlays") == names.count("time_bar") == 1

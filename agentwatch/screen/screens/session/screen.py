@@ -552,6 +552,7 @@ class WatchScreen(MainScreen):
     def _made_bar(self) -> TimeBar:
         from agentwatch.screen.panes.time_bar import TimeBar
 
+        self.app.read_styles("time_bar")
         self._time_bar = TimeBar()
         return self._time_bar
 

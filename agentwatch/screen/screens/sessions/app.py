@@ -129,7 +129,7 @@ class HomeApp(SessionApp[None]):
     """Shows the sessions of the machine, or the screen of one; a thread watches them all the time. `held` are
     the signals that arrived before the app runs, `is_here` says whether this machine is watched."""
 
-    CSS_PATH = stylesheets("overlays")
+    CSS_PATH = stylesheets("time_bar", "overlays")
 
     def __init__(
         self,
