@@ -26,10 +26,15 @@ Rows = dict[Key, Row]
 
 
 class Listed:
-    """A machine of which every list keeps what it has read, and the sessions that the last one has read."""
+    """A machine of which every list keeps what it has read, and the sessions that the last one has read. The
+    process of the test is the only one that it has."""
 
     def __init__(self, fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fake, self.read, self.at_ms = fake, set[Key](), now_ms()
+        self._proc = fake.home / "proc"
+        self._proc.mkdir()
+        for name in ("self", str(os.getpid())):
+            (self._proc / name).symlink_to(Path("/proc", name))
         self.file = Path(fake.environ["AGENTWATCH_HOME"], "digests.jsonl")
         update = reading.Tail.update
 
@@ -43,7 +48,7 @@ class Listed:
     def rows(self, wanted: Wanted | None = None) -> Rows:
         """Return the rows of a new list, which reads all sessions or those that are wanted."""
         self.read.clear()
-        machine = Machine(self.fake.environ, self.fake.home)
+        machine = Machine(self.fake.environ, self.fake.home, proc=Proc(self._proc))
         machine.wants_all = True
         if wanted is not None:
             machine.since_ms, machine.agents = wanted.since_ms, wanted.agents
