@@ -23,7 +23,7 @@ from agentwatch.catalog.continuing import Continued, Plan, in_folder, modes_of, 
 from agentwatch.screen.screens.session.acting import say
 from agentwatch.screen.screens.session.export import run_agentwatch
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.screen.widgets.input_box import LineInput
 from agentwatch.text.safe import SafeText, safe_line
 
 _MOST_PROMPT = 8000

@@ -17,7 +17,7 @@ from agentwatch.analysis.markers import Marker, MarkerKind, Markers
 from agentwatch.analysis.moments import ENDS, End, Named, Problem, offset_of, parse
 from agentwatch.feed.feed import Timeline
 from agentwatch.recording.bookmarks import Bookmark, Bookmarks
-from agentwatch.screen.widgets.input_bar import InputBox, LineInput
+from agentwatch.screen.widgets.input_box import InputBox, LineInput
 from agentwatch.screen.widgets.line_view import RowView, Spans
 from agentwatch.session.actions import shown_target, shown_tool
 from agentwatch.session.events import ToolKind

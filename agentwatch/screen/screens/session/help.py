@@ -17,7 +17,8 @@ from textual.widgets import Input
 
 from agentwatch.recording.remembered import Choices
 from agentwatch.screen.keys import SESSION, Key, Topic, bound_keys, key_label, row_words
-from agentwatch.screen.widgets.input_bar import InputBar, InputBox, LineInput
+from agentwatch.screen.widgets.input_bar import InputBar
+from agentwatch.screen.widgets.input_box import InputBox, LineInput
 from agentwatch.screen.widgets.line_view import PopupLines, RowView, Spans
 from agentwatch.text.amounts import plural
 from agentwatch.text.safe import SafeText, columns, cut, fitted, wrapped

@@ -35,7 +35,7 @@ from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.base_app import TerminalApp
 from agentwatch.screen.terminal.frames import MainScreen
-from agentwatch.screen.widgets.input_bar import LineInput
+from agentwatch.screen.widgets.input_box import LineInput
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, cut, safe_line, title_line
 
