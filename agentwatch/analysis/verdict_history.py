@@ -220,10 +220,13 @@ def final_verdicts(feed: Feed, verdict_of: Callable[[Call], Verdict | None] | No
     commands: dict[str, _Sought | None] = {}
     changed_by: int | None = None
     reads = 0
+    execute, rejected = ToolKind.EXECUTE, Outcome.REJECTED
     for call in _newest_first(feed.session):
-        if _may_have_changed(call):
-            changed_by = call.number
-        if call.kind is not ToolKind.EXECUTE or call.outcome is Outcome.REJECTED:
+        if call.kind is not execute:
+            if _may_have_changed(call):
+                changed_by = call.number
+            continue
+        if call.outcome is rejected:
             continue
         key = _key((call.target or "")[:MOST_READ_CHARACTERS], feed.session.runs[call.run - 1].cwd)
         sought = commands.get(key)

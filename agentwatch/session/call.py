@@ -261,7 +261,8 @@ class Calls(Sequence[Call]):
     def __getitem__(self, index: slice) -> list[Call]: ...
     def __getitem__(self, index: int | slice) -> Call | list[Call]:
         if isinstance(index, slice):
-            return [self._at(at) for at in range(len(self))[index]]
+            unpacked = self._unpacked
+            return [unpacked.get(at + 1) or self._at(at) for at in range(len(self))[index]]
         return self._unpacked.get(index + 1) or self._at(range(len(self))[index])
 
     def find(self, run: int, session_id: str | None, call_id: str) -> Call | None:

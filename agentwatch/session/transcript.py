@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import overload
 
@@ -30,6 +30,10 @@ class Kind(StrEnum):
     RESULT = "result"
 
 
+_GROWING = frozenset((Kind.ANSWER, Kind.REASONING))
+_RESULT = Kind.RESULT
+
+
 class Answer(Sequence[Content]):
     """The texts of some entries of a transcript; each takes 4 bytes, and is unpacked when it is accessed."""
 
@@ -52,6 +56,11 @@ class Answer(Sequence[Content]):
             entries = self._transcript
             return [entries[number].content for number in self._numbers.part(start, end)[::step]]
         return self._transcript[self._numbers[range(len(self))[index]]].content
+
+    def __iter__(self) -> Iterator[Content]:
+        """Yield the texts, of which a thousand are unpacked at once: in half the time of one at a time."""
+        for start in range(0, len(self), PAGE):
+            yield from self[start : start + PAGE]
 
     def add(self, entry: Entry) -> None:
         if self._last != entry.number:
@@ -226,7 +235,7 @@ class Entry:
         """The kind of the entry."""
         self._calls = calls
         self._about = about
-        self.is_open: bool = kind is Kind.ANSWER or kind is Kind.REASONING
+        self.is_open: bool = kind in _GROWING
         """Whether more text may be appended."""
         self.started_ms = self.ended_ms = at_ms
         """The agent's times of the first and of the last piece of a text; None if unknown."""
@@ -320,7 +329,7 @@ class Transcript(Sequence[Entry]):
     def __getitem__(self, index: int | slice) -> Entry | list[Entry]:
         if isinstance(index, slice):
             return [self._at(number) for number in range(len(self))[index]]
-        return self._at(range(len(self))[index])
+        return self._unpacked.get(index) or self._at(range(len(self))[index])
 
     @property
     def open_kind(self) -> Kind | None:
@@ -419,7 +428,7 @@ class Transcript(Sequence[Entry]):
     def _end_last(self) -> None:
         """Close the last entry if it is a text; if too many ended ones are unpacked, pack the oldest."""
         last = self.last_text
-        if last is None or last.kind is Kind.RESULT:
+        if last is None or last.kind is _RESULT:
             return
         if last.is_open:
             last.close()

@@ -226,6 +226,15 @@ def test_turns_outcomes_and_tokens_are_counted() -> None:
             assert final_answer(session(*stream)) == answer
 
 
+def test_a_text_of_many_pieces_is_printed_whole() -> None:
+    """The text of 1,100 answers, of 70,000 characters, equals that of its result."""
+    answers = [f"Answer {number} é🙂 ".ljust(64, ".") for number in range(1_100)]
+    lines = [line for text in answers for line in (final(text), started("ls", text))]
+    printed = json.loads(b"".join(summary(session(init(), *lines, result("".join(answers))))))
+    assert printed["text"] == printed["result"] == "".join(answers)
+    assert printed["text_matches_result"] is True
+
+
 LONG = f"pytest {'x' * 300}\x1b[2J\ud800"
 
 
