@@ -139,7 +139,7 @@ MAX_UNDETECTED_LINES = 50
 MAX_UNDETECTED_BYTES = 1 << 20
 """Lines before the agent is known are kept up to these limits. They are decoded again once it is known."""
 _SHOWN_BYTES = 400
-_MAY_CHANGE_AGENT = (RunStarted, TurnStarted, Unknown)
+_MAY_CHANGE_AGENT = frozenset((RunStarted, TurnStarted, Unknown))
 """How a decoder reads another agent's start line; to ask every agent about every line costs too much."""
 _MAX_ROLE_BYTES = 1 << 20
 """Longer lines are not parsed to find their role: it takes 1 ms per MiB, and only results are that long."""

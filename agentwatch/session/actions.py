@@ -13,6 +13,7 @@ from agentwatch.text.amounts import first_line, line_counts, plural
 from agentwatch.text.safe import Piece, SafeText, cut, exact_line, safe_line, styled
 from agentwatch.text.signs import MINUS
 
+_EXECUTE, _SUCCEEDED = ToolKind.EXECUTE, Outcome.SUCCEEDED  # as in `reducers`
 TARGET_COLUMNS = 200
 ERROR_COLUMNS = 120
 _MOST_TARGET_CHARACTERS = 2000
@@ -125,7 +126,9 @@ def brief_action(call: Call) -> SafeText:
 
 def target(call: Call) -> SafeText:
     text = call.target or ""
-    if call.kind is ToolKind.EXECUTE and ("\n" in text or len(text) > _MOST_TARGET_CHARACTERS):
+    if len(text) <= TARGET_COLUMNS and text.isascii() and text.isprintable():  # nearly always
+        return SafeText(text)
+    if call.kind is _EXECUTE and ("\n" in text or len(text) > _MOST_TARGET_CHARACTERS):
         return _command_line(text)
     return cut(exact_line(text), TARGET_COLUMNS)  # the summary of a long session asks it for every call
 
@@ -154,7 +157,7 @@ def _command_line(text: str) -> SafeText:
 def outcome_note(call: Call) -> SafeText:
     """Return the outcome of a call in few words: `54 lines`, `+3 -1`, `failed: exit 1`, `rejected`. Empty for
     a call that succeeded without a note and without changed lines."""
-    if call.outcome is Outcome.SUCCEEDED:
+    if call.outcome is _SUCCEEDED:
         return safe_line(call.note or change_size(call) or "")
     if call.outcome is Outcome.FAILED and call.error:
         first, _, _ = call.error.strip().partition("\n")

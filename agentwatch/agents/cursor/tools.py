@@ -42,7 +42,7 @@ def _read_facts(success: Fields) -> Facts:
     if total is None:
         return NO_FACTS
     if first is None or last is None or (first <= 1 and last >= total - 1):
-        return Facts(note=plural(total, "line"))
+        return _new(Facts, (plural(total, "line"), None, False, None, None))
     return Facts(note=f"lines {first:,}-{last:,} of {total:,}")
 
 
