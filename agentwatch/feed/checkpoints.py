@@ -192,8 +192,9 @@ def empty_session(newest: Session) -> Session:
     return earlier_session(newest, lambda _: session_state(Session()), 0)
 
 
-_LEAST_BYTES = 1 << 19
-"""Bytes of the recording between two checkpoints. Decoding them again takes 6 ms."""
+_LEAST_BYTES = 3 << 17
+"""Bytes of the recording between two checkpoints: less than the 512 KiB that are read at once, of which the
+last line may be incomplete. So one is taken after each reading. Decoding it again takes 6 ms."""
 _STATE_SHARE = 16
 """A checkpoint is at most this part of the bytes since the one before it, so that large ones are rare."""
 NOT_PICKLED = (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError)

@@ -47,7 +47,7 @@ def _unpacked(line: _PackedLine) -> DecodedLine:
     )
 
 
-_BATCH_BYTES = 1 << 19
+_BATCH_BYTES = 3 << 17
 """The bytes of the recording after which a batch of lines is sent: those between two checkpoints."""
 _MOST_BYTES = 4 << 20
 """The longest part that waits for a state of the decoder that can be sent."""
