@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from itertools import islice
-from string import digits
 from typing import NamedTuple
 
 from agentwatch.analysis.shell import Part, decides_exit, only_reads, parts_of
@@ -486,7 +485,7 @@ class Verdict(NamedTuple):
 
 _RULES: dict[str, tuple[Rule, ...]] = {}
 for _each in (*RUNNER_RULES, *CHECKER_RULES):
-    for _first in _each.first.replace("0", digits):
+    for _first in _each.first.replace("0", "0123456789"):
         _RULES[_first] = (*_RULES.get(_first, ()), _each)
 _Matcher = tuple[Callable[[str], re.Match[str] | None], Rule]
 _MATCHERS: dict[str, tuple[_Matcher, ...]] = {}
