@@ -567,10 +567,10 @@ class Machine:
     def _join(self, now_ms: int) -> None:
         """Find the processes of sessions. Folders that become known in lines wait for each other."""
         if self._schedule.is_due("processes"):
-            self._joins.read_processes(now_ms, self._live)
+            have_changed = self._joins.read_processes(now_ms, self._live)
             if self.since_ms is not None:
                 self._want(now_ms, self._unwanted)
-            if not self._joins.is_due:
+            if have_changed and not self._joins.is_due:
                 self._take_lives(self._joins.changed(self._live), now_ms)
         if self._has_folders and (not self._unread or self._schedule.is_due("folders")):
             self._joins.is_due = True

@@ -568,19 +568,28 @@ class Joins:
             times.pop(key, None)
         self._subagents.discard(key)
 
-    def read_processes(self, now_ms: int, live: Iterable[Key]) -> None:
-        """The sessions are due again if what they are joined by has changed. `live` are those that run."""
-        sessions = filter(None, map(self._sessions.get, live))
-        self._processes.refresh(now_ms / 1000, {pid for each in sessions if (pid := each.reporting_pid)})
+    def read_processes(self, now_ms: int, live: Iterable[Key]) -> bool:
+        """Return whether one has changed. The sessions are due again if what they are joined by has. `live`
+        are those that run."""
+        reporting = {
+            pid: session.reported is not None and session.reported.life is Life.LIVE
+            for session in filter(None, map(self._sessions.get, live))
+            if (pid := session.reporting_pid)
+        }
+        before = self._processes.agents
+        self._processes.refresh(now_ms / 1000, reporting)
+        bereft, self._bereft = self._bereft, {pid: left - 1 for pid, left in self._bereft.items() if left > 1}
+        self.is_due = self.is_due or len(bereft) > len(self._bereft)
+        if self._processes.agents is before:
+            return False
         agents = self._here = self._in_this_home(self._processes.agents)
         identities: dict[int, tuple[object, ...]] = {
             pid: (each.began, each.cwd, each.arguments, each.open_paths, each.opened_ms)
             for pid, each in agents.items()
         }
-        bereft, self._bereft = self._bereft, {pid: left - 1 for pid, left in self._bereft.items() if left > 1}
-        self.is_due = self.is_due or len(bereft) > len(self._bereft)
         if identities != self._identities:
             self.is_due, self._identities, self._least = True, identities, least_changes(agents.values())
+        return True
 
     def _in_this_home(self, agents: Mapping[int, Process]) -> dict[int, Process]:
         """A process with another home keeps its sessions where they are neither listed nor joined."""

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple
@@ -360,7 +360,8 @@ class _Agent:
 
     __slots__ = (
         *("arguments", "began", "began_ms", "command", "cwd", "files_due", "has_one_prompt", "open_paths"),
-        *("has_title", "is_calm", "is_of_session", "is_shared", "opened_ms", "pane", "readings"),
+        *("facts", "has_title", "is_calm", "is_of_session", "is_shared", "opened_ms", "pane", "process"),
+        "readings",
     )
 
     def __init__(self, stat: Stat, command: Command, arguments: tuple[str, ...], cwd: str | None) -> None:
@@ -376,6 +377,9 @@ class _Agent:
         self.opened_ms: int | None = None
         self.is_calm: bool | None = None
         self.pane, self.has_title = "", False
+        self.facts: tuple[object, ...] = ()
+        """What may differ in the next process of it."""
+        self.process: Process | None = None
         self.readings: deque[tuple[float, int]] = deque(maxlen=_MOST_READINGS)
         """Pairs of a time in seconds, and the CPU time used by then, in clock ticks."""
 
@@ -419,6 +423,8 @@ class Processes:
         self._young: set[int] = set()
         self._agents: dict[int, _Agent] = {}
         self._full_due = self._reporting_due = 0.0
+        self._newest: bytes | None = b""
+        """The last process that has begun; None if /proc does not tell it."""
         self._wrappers: set[tuple[int, int | None]] = set()
         """The processes that have started another one, and when: they may end a moment after it."""
         self.agents: dict[int, Process] = {}
@@ -434,9 +440,10 @@ class Processes:
         pairs = (os.fsdecode(each).partition("=") for each in self._proc.environment(pid))
         return {name: value for name, _, value in pairs}
 
-    def refresh(self, now: float, reporting: Container[int] = ()) -> None:
-        """`reporting` are the agents whose sessions say their state themselves: it is not asked whether these
-        are idle, and they are read with all others only."""
+    def refresh(self, now: float, reporting: Mapping[int, bool] = {}) -> None:
+        """`reporting` are the agents whose sessions say their state themselves, and whether their end too: it
+        is not asked whether these are idle, and they are read with all others only. The processes of the last
+        time are kept if none differs."""
         if self._table is not None:
             self._refresh_from_table(self._table, now)
             return
@@ -447,26 +454,35 @@ class Processes:
         for pid, agent in self._agents.items():
             stat = self._stats[pid]
             self._look_at_files(pid, agent, now)
-            agents[pid] = Process(
-                pid,
-                agent.began,
-                agent.command.agent,
-                agent.began_ms,
-                agent.cwd,
-                agent.arguments,
-                *children.get(pid, (0, None)),
-                agent.open_paths,
-                agent.opened_ms,
-                agent.is_shared,
-                is_idle=agent.is_idle(now, None if pid in reporting else stat),
-                has_terminal=stat.has_terminal,
-                has_one_prompt=agent.has_one_prompt,
-                is_calm=agent.is_calm,
-                title=self._title(agent, now) if agent.pane else None,
-            )
+            is_idle = agent.is_idle(now, None if pid in reporting else stat)
+            title = self._title(agent, now) if agent.pane else None
+            below = children.get(pid, (0, None))
+            files = agent.open_paths, agent.opened_ms
+            facts = (agent.cwd, below, *files, is_idle, agent.is_calm, stat.has_terminal, title)
+            if agent.process is None or facts != agent.facts:
+                agent.facts = facts
+                agent.process = Process(
+                    pid,
+                    agent.began,
+                    agent.command.agent,
+                    agent.began_ms,
+                    agent.cwd,
+                    agent.arguments,
+                    *below,
+                    *files,
+                    agent.is_shared,
+                    is_idle=is_idle,
+                    has_terminal=stat.has_terminal,
+                    has_one_prompt=agent.has_one_prompt,
+                    is_calm=agent.is_calm,
+                    title=title,
+                )
+            agents[pid] = agent.process
         parents = {pid: self._stats[pid].parent for pid in agents}
         commands = {pid: each.command for pid, each in self._agents.items()}
-        self.agents = self._without_wrappers(agents, parents, commands, now)
+        found = self._without_wrappers(agents, parents, commands, now)
+        if found != self.agents:
+            self.agents = found
 
     def _title(self, agent: _Agent, now: float) -> State | None:
         """What the title says. One that says nothing after it has said a state is that of an agent that waits
@@ -477,32 +493,43 @@ class Processes:
         agent.has_title = agent.has_title or state is not None
         return State.YOUR_TURN if state is None and title and agent.has_title else state
 
-    def _read_stats(self, now: float, reporting: Container[int]) -> None:
-        pids = self._proc.pids()
+    def _read_stats(self, now: float, reporting: Mapping[int, bool]) -> None:
+        """List the processes if one may have begun: a list of 430 takes 0.7 ms. Every 10 s, all are listed in
+        any case. If one is new then, although the last to begin is said to be the same, that is not true."""
+        stats, agents = self._stats, self._agents
         is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
         if is_full:
             self._full_due = now + _FULL_SECONDS
         if not 0 <= self._reporting_due - now <= _REPORTING_SECONDS:
-            self._reporting_due, reporting = now + _REPORTING_SECONDS, ()
-        for gone in self._stats.keys() - pids:
-            self._forget(gone)
-        for pid in pids:
-            known = self._stats.get(pid)
-            is_asked = pid in self._agents and pid not in reporting
-            is_of_agent = is_asked or (known is not None and known.parent in self._agents)
-            is_other = is_full and pid not in reporting
-            if not (known is None or pid in self._young or is_of_agent or is_other):
-                continue
-            stat = self._proc.stat(pid)
+            self._reporting_due, reporting = now + _REPORTING_SECONDS, {}
+        newest = self._proc.newest()
+        is_same = newest == self._newest != b""
+        if self._newest is not None:
+            self._newest = newest
+        due = {pid for pid, stat in stats.items() if stat.parent in agents}
+        due |= self._young | (agents.keys() - reporting.keys())
+        if is_same and not is_full:
+            due |= {pid for pid in agents.keys() & reporting.keys() if not reporting[pid]}
+        else:
+            pids = self._proc.pids()
+            for gone in stats.keys() - pids:
+                self._forget(gone)
+            due = (due & pids) | (pids - stats.keys())
+            if is_full:
+                due |= pids - reporting.keys()
+        for pid in due:
+            known, stat = stats.get(pid), self._proc.stat(pid)
             if stat is None:
                 self._forget(pid)
                 continue
+            if known is None and is_same and self._proc.newest() == newest:
+                self._newest = None
             is_new = known is None or known.began != stat.began
             if is_new:
                 self._forget(pid)
             is_young = abs(now * 1000 - stat.began_ms) <= _YOUNG_MS  # it may have begun after `now` was read
             (self._young.add if is_young else self._young.discard)(pid)
-            self._stats[pid] = stat
+            stats[pid] = stat
             if is_new or is_young or (known is not None and known.name != stat.name):
                 self._identify(pid, stat)
 

@@ -70,6 +70,12 @@ class Proc:
         except OSError:
             return set()
 
+    def newest(self) -> bytes:
+        """Return the id of the process or thread that has begun last, see proc_loadavg(5); empty if it is not
+        shown, as by gVisor."""
+        last = self._read("loadavg", _MOST_STAT).rpartition(b" ")[2].strip()
+        return b"" if last == b"0" else last
+
     def read_once(self) -> None:
         """Read each state once until the next call: 300 sessions and the table ask for the same ones."""
         self._stats = {}

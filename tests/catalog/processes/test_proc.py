@@ -113,6 +113,20 @@ def test_a_process_that_was_not_reaped_has_no_program() -> None:
     assert not Proc().has_program(process.pid)
 
 
+def test_the_last_process_to_begin_may_not_be_shown(root: Path) -> None:
+    """It is the last field of loadavg, which has a zero there in gVisor."""
+    proc = Proc(root)
+    shown = {"0.00 0.01 0.05 1/123 4567\n": b"4567", "0.00 0.00 0.00 0/0 0\n": b"", "": b""}
+    assert proc.newest() == b""
+    for text, last in shown.items():
+        with case(text):
+            (root / "loadavg").write_text(text)
+            assert proc.newest() == last
+    before = Proc().newest()
+    with subprocess.Popen(["/bin/true"]):
+        assert Proc().newest() != before
+
+
 def test_a_program_that_is_not_shown_runs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That of a process which no debugger may attach to is not shown, even to its user."""
 

@@ -253,11 +253,11 @@ def test_an_agent_that_says_its_state_is_read_once_a_minute(tmp_path: Path) -> N
         (tmp_path / "proc").symlink_to("/proc")
         processes._proc = Unread(tmp_path / "proc")
         for late, reporting, is_read in (
-            (6.0, {process.pid}, True),  # it was young
-            (6.5, {process.pid}, False),
-            (7.0, (), True),
-            (11.0, {process.pid}, False),
-            (61.0, {process.pid}, True),
+            (6.0, {process.pid: True}, True),  # it was young
+            (6.5, {process.pid: True}, False),
+            (7.0, {}, True),
+            (11.0, {process.pid: True}, False),
+            (61.0, {process.pid: True}, True),
         ):
             with case(late):
                 processes._proc.asked.clear()
@@ -279,3 +279,52 @@ class Unread(Proc):
     def stat(self, pid: int) -> Stat | None:
         self.asked.add(pid)
         return super().stat(pid)
+
+
+class Listed(Proc):
+    """The processes of the system, of which the last to begin is said to be another one."""
+
+    lists = 0
+    last = b"1"
+
+    def newest(self) -> bytes:
+        return self.last
+
+    def pids(self) -> set[int]:
+        self.lists += 1
+        return super().pids()
+
+
+def test_processes_are_listed_if_one_has_begun(tmp_path: Path) -> None:
+    """They are listed as soon as another one is the last to begin, and every 10 s. A last one that is not
+    told, or that stays the same although others begin, has them listed each time."""
+    proc, now = Listed(), time.time()
+    processes = Processes(proc=proc)
+    processes.refresh(now)
+    with started(["claude"], tmp_path) as process, started(["qwen"], tmp_path) as said:
+        processes.refresh(now + 2)
+        assert process.pid not in processes.agents
+        proc.last = b"2"
+        processes.refresh(now + 4)
+        assert {process.pid, said.pid} <= processes.agents.keys()
+        processes.refresh(now + 6, {process.pid: True, said.pid: True})
+        before = processes.agents
+        said.kill()
+        said.wait()
+        for late in (7, 8):  # a report that does not say whether the process has ended
+            assert processes.agents is before
+            processes.refresh(now + late, {process.pid: True, said.pid: late == 7})
+            assert (said.pid in processes.agents, proc.lists) == (late == 7, 2)
+        assert processes.agents is not before
+        assert processes.agents[process.pid] is before[process.pid]
+        with started(["pi"], tmp_path) as unseen:
+            processes.refresh(now + 11)
+            assert (unseen.pid in processes.agents, proc.lists) == (True, 3)
+            for late in (13, 15):
+                processes.refresh(now + late)
+            assert proc.lists == 5
+    proc.last = b""
+    other = Processes(proc=proc)
+    for late in range(3):
+        other.refresh(now + late)
+    assert proc.lists == 8
