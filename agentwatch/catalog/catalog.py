@@ -59,21 +59,23 @@ _SECONDS = {
 
 
 class Schedule:
-    """The parts that are due, by a clock that is never set back, in seconds. Every part is due at first."""
+    """The parts that are due, by a clock that is never set back, in seconds. Every part is due at first, and
+    for the second time at a multiple of its period: so parts are due together, and most steps do nothing."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._now = clock()
+        self._now = self._began = clock()
         self._due: dict[str, float] = {}
 
     def begin_step(self) -> None:
-        """Take the time of the step: parts with the same period stay together and share what they read."""
+        """Take the time of the step: parts that are due together share what they read."""
         self._now = self._clock()
 
     def is_due(self, part: str) -> bool:
-        if self._now < self._due.get(part, self._now):
+        due, seconds = self._due.get(part), _SECONDS[part]
+        if due is not None and self._now < due:
             return False
-        self._due[part] = self._now + _SECONDS[part]
+        self._due[part] = self._now + seconds - ((self._now - self._began) % seconds if due is None else 0)
         return True
 
     def hurry(self, part: str) -> None:
@@ -106,7 +108,7 @@ class Machine:
         is_brief: bool = False,
     ) -> None:
         self._is_brief = is_brief
-        self.is_found = self.wants_all = False
+        self.is_found = self.wants_all = self.is_still = False
         self.agents: AbstractSet[str] = frozenset()
         """The agents whose sessions alone are read, besides our own recordings; empty for all."""
         self.since_ms: int | None = None
@@ -281,6 +283,8 @@ class Machine:
         self._judge(now_ms)
         if self.is_found and not self._unread and self._schedule.is_due("digests"):
             self._keep()
+        in_view = self.in_view
+        self.is_still = in_view is not None and not (self._live & in_view or self._table.steady)
         return not self.is_found or bool(self._unread)
 
     def close(self) -> None:
@@ -359,8 +363,7 @@ class Machine:
             seconds, keys = self._clock(), self._waiting.keys()
             due = keys & (keys if self.in_view is None else self.in_view)
             if is_due:
-                waiting = self._waiting.values()
-                due |= {each.key for at, each in waiting if seconds >= at or not self._may_wait(each, now_ms)}
+                due |= {key for key, (at, _) in self._waiting.items() if seconds >= at}
             self._take_waiting(due, now_ms)
         if self._schedule.is_due("expected"):
             self._change(self._places.check(self._joins.expected), now_ms)
@@ -371,9 +374,10 @@ class Machine:
 
     def _change(self, changes: Changes, now_ms: int) -> None:
         found, until = [], self._clock() + _WAIT_SECONDS
+        until_ms = now_ms + round(_WAIT_SECONDS * 1000)
         for each in changes.found:
             at, _ = self._waiting.pop(each.key, (until, each))
-            if self._may_wait(each, now_ms):
+            if self._may_wait(each, until_ms):
                 self._waiting[each.key] = at, each
             else:
                 found.append(each)
@@ -384,16 +388,16 @@ class Machine:
             if session is not None and (session.reported is None or session.reported.life is Life.DEAD):
                 self._forget(key)
 
-    def _may_wait(self, found: SessionEntry, now_ms: int) -> bool:
+    def _may_wait(self, found: SessionEntry, until_ms: int) -> bool:
         """Whether the new lines of a session may be read later: nothing of them is drawn, and its agent alone
-        says its state, which neither they nor time change now."""
+        says its state, which neither they nor time change by then."""
         session = self._sessions.get(found.key)
         if session is None or self.in_view is None or found.key in self.in_view or not session.is_read:
             return False
         is_told = session.reporting_pid != 0 and session.status.state is State.WORKING
         is_same = session.found.inode == found.inode and session.found.path == found.path
         is_exact = knowledge_of(found.agent).is_exact
-        return is_told and is_same and is_exact and found.parent is None and session.is_timeless(now_ms)
+        return is_told and is_same and is_exact and found.parent is None and session.is_timeless(until_ms)
 
     def _take_waiting(self, keys: Iterable[Key], now_ms: int) -> None:
         self._take([self._waiting.pop(key)[1] for key in keys if key in self._waiting], now_ms)
@@ -611,8 +615,10 @@ class Machine:
         if self._schedule.is_due("clocks"):
             is_silence_due = self._schedule.is_due("silences")
             timed |= self._table.running(self._live, now_ms, is_silence_due=is_silence_due)
-        if self._unjudged or timed:
+        if judged := self._unjudged | timed:
             self._unjudged = self._table.judge(self._unjudged, timed, now_ms)
+            waiting = ((key, self._waiting[key][1]) for key in self._waiting.keys() & judged)
+            self._take_waiting([key for key, each in waiting if not self._may_wait(each, now_ms)], now_ms)
 
     def _note(self, key: Key) -> None:
         """Its parent and its twin are judged too."""

@@ -509,7 +509,7 @@ class RowTable:
         self._row_repositories: dict[Key, Repository] = {}
         self._checked: dict[str, Repository] = {}
         """Read every 5 s."""
-        self._steady = Steady()
+        self.steady = Steady()
 
     def running(self, live: AbstractSet[Key], now_ms: int, *, is_silence_due: bool) -> set[Key]:
         """The sessions and subagents whose state time may change. `is_silence_due` includes those whose agent
@@ -525,7 +525,7 @@ class RowTable:
 
     def held(self, now_ms: int) -> set[Key]:
         """Return the sessions that may be shown to ask now, because they have seemed to for a second."""
-        return self._steady.due(now_ms)
+        return self.steady.due(now_ms)
 
     def moved(self, live: AbstractSet[Key]) -> set[Key]:
         """Return the sessions in whose folder another branch is checked out than their rows show."""
@@ -543,14 +543,14 @@ class RowTable:
         for key in sorted(due | timed, key=self._subagents.__contains__):  # parents count their subagents
             session = self._sessions.get(key)
             if session is None or self.twins.has_recording(key, self._sessions):
-                self._steady.forget(key)
+                self.steady.forget(key)
                 changed[key] = None
                 self._row_repositories.pop(key, None)
                 parents |= self.twins.recordings_of(key)
                 continue
             before = session.status
             known = session.judged(now_ms, has_subagent=self.later_subagent(key, session) is not None)
-            session.status = self._steady.shown(key, known, before, now_ms)
+            session.status = self.steady.shown(key, known, before, now_ms)
             if session.status == before and key not in due:
                 continue
             if (cwd := session.cwd) not in repositories:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from heapq import heappop, heappush
-from itertools import count, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -343,6 +343,11 @@ class Tree:
                 elif is_entry and (owner is not None or (is_folder and kind.below(name) is not None)):
                     self._stirred[folder] = None
 
+    @property
+    def has_notes(self) -> bool:
+        """Whether a change was noted of a file that was not read since."""
+        return bool(self._noted)
+
     def noted(self) -> Iterator[set[Key]]:
         """Read the files of which a change was noted."""
         noted, self._noted = self._noted, {}
@@ -621,11 +626,10 @@ class Places:
             yield self._candidates.changes(touched).found
 
     def refresh(self, now: float) -> Changes:
-        """Look at what is due: folders every 2 s, all files within a minute. `now` is in seconds of a clock
-        that is never set back. Return what has changed since the last report."""
+        """Look at the folders, and at a part of all files: at each within a minute, if this is called every
+        2 s. `now` is in seconds of a clock that is never set back. Return what has changed since the last
+        report."""
         passed_s = now - self._passed_at
-        if passed_s < PASS_S:
-            return Changes([], [])
         self._passed_at = now
         self._tree.take_notes()
         touched = set().union(*self._tree.noted())
@@ -641,7 +645,7 @@ class Places:
         """Look at the files of some sessions only. Return what has changed since the last report."""
         self._tree.take_notes()
         touched: set[Key] = set()
-        for key in keys:
-            for candidate in self._candidates.of(key):
+        for candidate in chain.from_iterable(map(self._candidates.of, keys)):
+            if not candidate.folder.is_watched or self._tree.has_notes:
                 touched |= self._tree.restat(candidate)
         return self._candidates.changes(touched)

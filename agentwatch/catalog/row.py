@@ -160,6 +160,10 @@ class Watched(Protocol):
     in_view: AbstractSet[Key] | None
     """The sessions that are read more often than the others; None for all that run."""
 
+    @property
+    def is_still(self) -> bool:
+        """Whether a step a second is enough: no session in view runs, and no question is held back."""
+
     def step(self, now_ms: int, /) -> bool:
         """Do the work that is due, and return whether more is due at once. It never waits."""
 
@@ -175,7 +179,7 @@ class Elsewhere:
 
     def __init__(self) -> None:
         self.rows: Rows = {}
-        self.is_found = self.wants_all = False
+        self.is_found = self.wants_all = self.is_still = False
         self.in_view: AbstractSet[Key] | None = None
         self.problem = SafeText("")
 

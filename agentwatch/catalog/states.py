@@ -632,6 +632,9 @@ class Steady:
     def forget(self, key: Key) -> None:
         self._since.pop(key, None)
 
+    def __bool__(self) -> bool:
+        return bool(self._since)
+
     def due(self, now_ms: int) -> set[Key]:
         return {key for key, since_ms in self._since.items() if not 0 <= now_ms - since_ms < _HOLD_MS}
 

@@ -134,6 +134,10 @@ class Several:
             each.in_view = keys
 
     @property
+    def is_still(self) -> bool:
+        return all(each.is_still for each in self._sources())
+
+    @property
     def notes(self) -> tuple[SafeText, ...]:
         """Notes besides the rows, one per line; problems come first."""
         problems: list[SafeText] = []

@@ -72,7 +72,7 @@ class MadeMachine:
         self.rows: Rows = {row.key: row for row in rows}
         self.is_found = True
         self.problem = SafeText("")
-        self.wants_all = False
+        self.wants_all = self.is_still = False
         self.in_view: AbstractSet[Key] | None = None
         self._later = list(later)
 

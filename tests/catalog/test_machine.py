@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from agentwatch.agents.session_entry import Key
-from agentwatch.agents.state_report import State
+from agentwatch.agents.state_report import Life, State
 from agentwatch.base.clock import now_ms
 from agentwatch.catalog.catalog import Machine
 from agentwatch.catalog.digest import reading
@@ -176,6 +176,27 @@ def test_a_session_that_asks_needs_the_user(watched: Watched, tmp_path: Path) ->
     watched.until(lambda rows: rows[key].status.state is State.SUCCEEDED)
 
 
+@pytest.mark.slow
+def test_a_machine_is_still_while_nothing_in_view_runs(watched: Watched, tmp_path: Path) -> None:
+    """Without a view all that run count, and so does a question that may be none."""
+    key, other = [key for key in watched.fake.made if key[0] == "claude"][:2]
+    machine = watched.machine
+    with started(["claude"], tmp_path) as process:
+        register(watched, process.pid, key[1], status="busy")
+        watched.until(lambda rows: rows[key].status.state is State.WORKING)
+        assert not machine.is_still
+        for in_view, is_still in ({key}, False), ({other}, True), (set(), True):
+            with case(in_view):
+                machine.in_view = in_view
+                watched.rows(0.01)
+                assert machine.is_still is is_still
+        row, at_ms = machine.rows[key], watched.began_ms + round(watched.seconds * 1000)
+        asks = row.status._replace(state=State.ASKS, ground=Ground.INFERRED)
+        machine._table.steady.shown(key, asks, row.status, at_ms)
+        watched.rows(0.01)
+        assert not machine.is_still
+
+
 class Later:
     """A clock that is ahead by 5 s, and goes on when something waits."""
 
@@ -298,7 +319,7 @@ def test_lines_that_wait_are_read_when_they_matter(watched: Watched, tmp_path: P
     def write(title: str) -> None:
         """Let a title wait."""
         watched.machine.in_view = frozenset({other})
-        watched.rows(31)
+        watched.rows(20)
         before = watched.rows(2.1)[key].title
         append(path, type="custom-title", customTitle=title, sessionId=key[1])
         watched.rows(2.1)
@@ -336,8 +357,13 @@ def test_lines_that_wait_are_read_when_they_matter(watched: Watched, tmp_path: P
         assert (row.title, row.status.state) == ("Asks", State.ASKS)
         register(watched, process.pid, key[1], status="busy")
         prompted()
+        write("Without a process")
+        watched.machine._take_lives({key: (Life.UNKNOWN, None)}, watched.began_ms)
+        assert watched.rows(0.6)[key].title == "Without a process"
+        watched.machine._joins.is_due = True
+        prompted()
         write("Silent")
-        assert watched.rows(26)[key].title == "Silent"
+        assert watched.rows(30)[key].title == "Silent"
         assert "nothing for" in watched.rows(12)[key].status.now
         prompted()
         write("Ended")

@@ -32,6 +32,7 @@ class MadeMachine:
         self.is_found = True
         self.wants_all = False
         self.in_view: AbstractSet[Key] | None = None
+        self.is_still = False
         self.notes: tuple[SafeText, ...] = ()
         self.problem = SafeText("")
         self.steps = 0

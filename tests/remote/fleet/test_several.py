@@ -40,6 +40,7 @@ class MadeHost:
         self.rows = rows or {}
         self.is_found = True
         self.wants_all = False
+        self.is_still = True
         self.in_view: AbstractSet[Key] | None = None
         self.problem = SafeText("")
         self.notes: tuple[SafeText, ...] = ()
@@ -152,6 +153,15 @@ def test_the_list_is_the_same_object_while_nothing_changes(tmp_path: Path) -> No
     assert not several.wants_all
     several.wants_all = True
     assert (here.wants_all, host.wants_all) == (True, True)
+
+
+def test_several_lists_are_still_if_each_is() -> None:
+    """A list that must be read twice a second has all of them read so."""
+    hosts = [MadeHost(), MadeHost()]
+    several = Several(None, by_number(*hosts), Path())
+    assert several.is_still
+    hosts[1].is_still = False
+    assert not several.is_still
 
 
 def test_a_published_session_of_this_machine_appears_once(tmp_path: Path) -> None:

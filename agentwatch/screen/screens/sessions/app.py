@@ -301,6 +301,10 @@ class HomeApp(SessionApp[None]):
         if before is None or not in_view <= before:
             self._watching.wake()
 
+    @on(HomeScreen.Archived)
+    def _look_at_archive(self) -> None:
+        self._watching.wake()
+
     def _commands_of_rules(self) -> Commands | None:
         if not self.config.on_sessions and not any(each.command for each in self.config.on):
             return None

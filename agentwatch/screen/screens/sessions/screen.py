@@ -57,6 +57,9 @@ class HomeScreen(MainScreen):
             super().__init__()
             self.key = key
 
+    class Archived(Message):
+        """Posted when sessions were archived, or are archived no longer."""
+
     def __init__(self, config: Config) -> None:
         super().__init__()
         self._listing = Listing()
@@ -197,6 +200,7 @@ class HomeScreen(MainScreen):
         except OSError as error:
             self._report("cannot archive" if is_archived else "cannot restore", error)
             return
+        self.post_message(self.Archived())
         words = "archived" if is_archived else "no longer archived"
         if not changed:
             words = "its agent has archived it"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _TICK_SECONDS = 0.5
 """The least time between two reports, or readings of state logs and of files of live sessions in view."""
+_STILL_SECONDS = 1.0
+"""The same while the machine is still."""
 _ROW_SECONDS = 2e-5
 """The time between two reports for each row, until all sessions are read: the screen takes 3 µs for a row."""
 _MOST_AT_ONCE = 2_000
@@ -133,7 +135,8 @@ class Watching(Background):
             if self._alarms is not None and (is_reading or now >= judged_at + _TICK_SECONDS):
                 is_reading, judged_at = self._alarms.step(rows), now
             has_more |= is_reading
-            self._woken.wait(_YIELD_SECONDS if has_more else _TICK_SECONDS)
+            still = _STILL_SECONDS if self._machine.is_still else _TICK_SECONDS
+            self._woken.wait(_YIELD_SECONDS if has_more else still)
 
     def _send(self, report: Report, before: Rows) -> None:
         """Report changed rows, a few thousand at a time; `before` are the rows of the report before."""

@@ -191,6 +191,10 @@ async def test_the_sessions_in_view_are_read_at_once(monkeypatch: pytest.MonkeyP
         stage.home.query_one("#sessions").scroll_to(y=60, animate=False)
         await stage.until(lambda: len(machine.in_view or ()) > 30 and machine.in_view != first, "other rows")
         await stage.until(lambda: machine.steps > steps, "a step")
+        # What the user archives is taken at once.
+        steps = machine.steps
+        await stage.press("z")
+        await stage.until(lambda: machine.steps > steps, "a look at the archive")
         # A filter needs the lines of all that run.
         await stage.press("f", *"agent:x")
         await stage.until(lambda: machine.in_view == {row.key for row in rows}, "all that run")
@@ -211,6 +215,18 @@ def test_a_woken_machine_reports_at_once(monkeypatch: pytest.MonkeyPatch, wakes:
         reports.count(2)
     reports.watching.stop()
     assert len(reports.rows) == 1 + wakes
+
+
+def test_a_still_machine_has_a_time_of_its_own_between_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While nothing in view runs, the next step comes after a second instead of half of it."""
+    monkeypatch.setattr(watching, "_TICK_SECONDS", 3600.0)
+    monkeypatch.setattr(watching, "_STILL_SECONDS", 0.001)
+    machine = MadeMachine([row("one")])
+    machine.is_still = True
+    reports = Reports(machine)
+    reports.start()
+    until(lambda: machine.steps > 10)
+    reports.watching.stop()
 
 
 @pytest.mark.system
