@@ -134,7 +134,7 @@ _LEAST_FOR_HEADING = 4
 """The least rows in which the heading of the first row in view is kept."""
 _MARK = "•"
 _NO_MARK = Strip.blank(1)
-_SECOND_MS, _MINUTE_MS = 1_000, 60_000
+_SECOND_MS, _MINUTE_MS, _HOUR_MS = 1_000, 60_000, 3_600_000
 _HEADINGS = {Group.NEEDS_YOU: "asks", Group.FAILED: "failed", Group.WORKING: "working"}
 """The styles of groups; all other groups have that of a heading."""
 
@@ -158,17 +158,20 @@ class DrawnRow(NamedTuple):
 def times_of(line: Line, now_ms: int) -> range:
     """Return the times from `now_ms` on at which a line looks the same. The clocks of a running session have
     seconds. In a session that does not run, only the age changes, and at midnight the time of its end becomes
-    a day, which may be shown a minute late."""
+    a day: old ones are made again with each minute, all at the same time."""
+    minute_ms = _MINUTE_MS - now_ms % _MINUTE_MS
     if not isinstance(line, RowLine):
-        return range(now_ms, now_ms + _MINUTE_MS if isinstance(line, Heading) else sys.maxsize)
+        return range(now_ms, now_ms + minute_ms if isinstance(line, Heading) else sys.maxsize)
     row, status = line.row, line.row.status
     if status.state in LIVE or row.lost_ms is not None:
         begins = [status.since_ms, status.now_since_ms, row.lost_ms, row.began_ms]
         unit_ms = _SECOND_MS
     else:
-        is_young = row.began_ms is not None and now_ms - row.began_ms < _MINUTE_MS
+        age_ms = _HOUR_MS if row.began_ms is None else now_ms - row.began_ms
         begins = [row.began_ms]
-        unit_ms = _SECOND_MS if is_young or words.last_act(row, now_ms) else _MINUTE_MS
+        unit_ms = _SECOND_MS if age_ms < _MINUTE_MS or words.last_act(row, now_ms) else _MINUTE_MS
+        if age_ms >= _HOUR_MS and unit_ms == _MINUTE_MS:
+            return range(now_ms, now_ms + min(_HOUR_MS - age_ms % _HOUR_MS, minute_ms))
     if words.last_act(row, now_ms):
         begins.append(row.acts[-1].at_ms)
     left_ms = (unit_ms - (now_ms - begin_ms) % unit_ms for begin_ms in begins if begin_ms is not None)
@@ -404,6 +407,13 @@ class SessionList(RowView, HeadedView):
     def tick(self, now_ms: int) -> None:
         self._now_ms = now_ms
         self._draw_changes(is_tick=True)
+
+    @property
+    def rests_until_ms(self) -> int:
+        """When the next clock in view moves; 0 without a row."""
+        top = self.scroll_offset.y
+        shown = map(self._drawn.get, range(top, top + self.scrollable_content_region.height))
+        return min((each.times.stop for each in shown if each is not None), default=0)
 
     def line_count(self) -> int:
         return len(self._rows) or len(self._nothing_rows())

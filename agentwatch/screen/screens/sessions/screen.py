@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -29,17 +29,19 @@ from agentwatch.screen.screens.session.dialogs import KeyDialog
 from agentwatch.screen.screens.sessions.cells import NAMES
 from agentwatch.screen.screens.sessions.found import FoundScreen
 from agentwatch.screen.screens.sessions.home import ContentsWanted, Home, ListFacts
-from agentwatch.screen.screens.sessions.list import Chosen, Wanted
+from agentwatch.screen.screens.sessions.list import Chosen, Viewed, Wanted
 from agentwatch.screen.screens.sessions.preview import PreviewPane
 from agentwatch.screen.screens.sessions.tmux import go_to_pane, pane_of
 from agentwatch.screen.screens.sessions.words import foreign
 from agentwatch.screen.terminal.base_app import TerminalApp
-from agentwatch.screen.terminal.frames import MainScreen
+from agentwatch.screen.terminal.frames import FrameScheduler, MainScreen
 from agentwatch.screen.widgets.input_box import LineInput
 from agentwatch.text.amounts import byte_size, plural
 from agentwatch.text.safe import SafeText, cut, safe_line, title_line
 
-_CLOCK_SECONDS = 1.0
+_CLOCK_MS = 1_000
+_MOST_REST_MS = 10_000
+"""The longest time between two ticks while no clock moves: the time may be set."""
 _PROBLEM_SECONDS = 10.0
 _TITLE_COLUMNS = 50
 _MOST_NAMED = 8
@@ -68,13 +70,17 @@ class HomeScreen(MainScreen):
         self._found: FoundScreen | None = None
         self._selected: Key | None = None
         """The session that was selected at the last tick of the clock."""
+        self._clock = FrameScheduler(self._tick, self.call_next)
 
     def compose(self) -> ComposeResult:
         yield self._home
 
     def on_mount(self) -> None:
         self._home.show(self._listing, ListFacts(is_complete=False, is_settled=False), now_ms())
-        self.set_interval(_CLOCK_SECONDS, self._tick)
+        self._clock.within(_CLOCK_MS / 1000)
+
+    def on_unmount(self) -> None:
+        self._clock.stop()
 
     def show(self, rows: Rows, facts: ListFacts, *, vanished: Iterable[Key] | None = None) -> None:
         """Show sessions, and draw what changed. `vanished` is None if `rows` has all of them."""
@@ -88,6 +94,7 @@ class HomeScreen(MainScreen):
             self._listing.change(rows.values(), vanished, now)
         self._home.show(self._listing, facts, now)
         self._show_preview()
+        self._go_on()
 
     @property
     def in_view(self) -> frozenset[Key]:
@@ -109,6 +116,21 @@ class HomeScreen(MainScreen):
             yield SystemCommand(f"{does} the column {name}", "", partial(self._home.toggle_column, name))
         yield SystemCommand("Show the columns that fit", "", self._home.reset_columns)
 
+    @on(events.ScreenResume)
+    @on(Chosen)
+    def _tick_soon(self) -> None:
+        self._clock.within(_CLOCK_MS / 1000)
+
+    @on(Viewed)
+    def _go_on(self) -> None:
+        """Tick when the next clock moves, at a whole second: other rows are in view, or show something."""
+        row, now = self._home.sessions.chosen, now_ms()
+        is_looked_at = row is not None and (row.is_marked or bool(row.alarm))
+        rests = not (is_looked_at or self._preview.display or self._home.limits.shown(now))
+        until_ms = min(self._home.sessions.rests_until_ms, now + _MOST_REST_MS) if rests else 0
+        due_ms = max(until_ms, now + _CLOCK_MS // 2)
+        self._clock.within((due_ms + -due_ms % _CLOCK_MS - now) / 1000)
+
     def _tick(self) -> None:
         if not self.is_current:
             return
@@ -119,6 +141,7 @@ class HomeScreen(MainScreen):
         if key is not None and key == self._selected and self.app.app_focus:
             self.post_message(self.LookedAt(key))
         self._selected = key
+        self._go_on()
 
     @on(Wanted)
     def _do(self, event: Wanted) -> None:

@@ -3,14 +3,19 @@
 import random
 
 import pytest
+from textual.screen import Screen
 from textual.strip import Strip
 
 from agentwatch.agents.state_report import State
 from agentwatch.catalog.row import Row
 from agentwatch.catalog.session_status import LIVE
+from agentwatch.screen.screens.sessions import screen
 from agentwatch.screen.screens.sessions.list import DrawnRow, SessionList
+from agentwatch.screen.terminal.frames import FrameScheduler
 from agentwatch.screen.widgets.painting import LinePainter
 from tests.builders.home.home_app import NOW_MS, HomeApp, home_of, row, screen_rows
+from tests.builders.machine.app import at_home
+from tests.conftest import case
 
 pytestmark = pytest.mark.slow
 
@@ -191,3 +196,45 @@ async def test_random_changes_leave_no_row_stale(size: tuple[int, int]) -> None:
             app.home.tick(NOW_MS + chance.randrange(10**6))
             await pilot.pause()
             assert stale_rows(app.home.sessions) == [], step
+
+
+async def test_the_clock_of_the_list_rests_while_none_in_view_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ticks each second while a session in view runs, or shows a mark or a preview, and at other times
+    when the next age changes, or after 10 s. While something else is on the screen, it stands still."""
+    waits: list[float] = []
+    within = FrameScheduler.within
+
+    def noting(self: FrameScheduler, seconds: float) -> None:
+        waits.append(seconds)
+        within(self, seconds)
+
+    monkeypatch.setattr(FrameScheduler, "within", noting)
+    old = row("old", State.SUCCEEDED, began_ms=NOW_MS - 7_200_000, seen_ms=NOW_MS - 3_600_000)
+    async with at_home([old]) as stage:
+
+        def wait() -> float:
+            stage.home._tick()
+            return waits[-1]
+
+        assert 9 < wait() <= 11
+        monkeypatch.setattr(screen, "_MOST_REST_MS", 60_000)
+        for other in row("runs"), old._replace(is_marked=True), old._replace(alarm="tests"):
+            with case(other):
+                await stage.put(other)
+                assert wait() <= 1.5
+                await stage.begin(old)
+                assert wait() > 31
+        await stage.put(row("young", State.SUCCEEDED, began_ms=NOW_MS - 570_000, seen_ms=NOW_MS))
+        assert 1.5 < wait() <= 31
+        await stage.begin(old)
+        await stage.press("space")
+        assert wait() <= 1.5
+        await stage.begin(old)
+        for _ in range(2):  # Textual takes a screen below one other for visible
+            await stage.app.push_screen(Screen())
+        waits.clear()
+        stage.home._tick()
+        assert waits == []
+        for _ in range(2):
+            await stage.app.pop_screen()
+        await stage.until(lambda: waits, "the clock")
