@@ -79,8 +79,10 @@ class LinePainter:
         self._stable: set[int] = set()
         """The lines that stay the same until they are forgotten."""
         self._styles: tuple[object, ...] = ()
-        self._pieces: dict[Segment, Segment] = {}
-        """The parts of lines, with the style of the pane and its filters."""
+        self._pieces: dict[Segment, tuple[Segment, int]] = {}
+        """The parts of lines: each with the style of the pane and its filters, and its width."""
+        self._joins = False
+        """Whether a filter makes none or several of one part."""
         self._left: list[Segment] = []
         self._gutter = self._width = 0
         self._bar = self._border = Strip.blank(0)
@@ -155,12 +157,11 @@ class LinePainter:
         return painted.row
 
     def _row(self, line: Strip) -> Strip:
-        missing = self._width - line.cell_length
-        if missing < 0:
-            line = line.crop(0, self._width)
-        if self._pane.has_columns:
-            middle = self._composed([*line, Segment(" " * max(missing, 0))])
-        else:
+        middle = self._composed(line) if self._pane.has_columns else None
+        if middle is None:
+            missing = self._width - line.cell_length
+            if missing < 0:
+                line = line.crop(0, self._width)
             middle = list(Segment.apply_style(line, self._base))
             if missing > 0:
                 blanks = " " * missing
@@ -173,20 +174,25 @@ class LinePainter:
         content = LightStrip([*self._left, *middle], self._gutter + self._width)
         return FramedRow(content, self._bar, self._border)
 
-    def _composed(self, segments: list[Segment]) -> list[Segment]:
-        """Return segments in the style of the pane, with the filters applied. Each is composed once: in a row
-        whose clock has changed, the other columns are the same."""
-        pieces = self._pieces
-        new = [each for each in segments if each not in pieces]
-        if new:
-            if len(pieces) > _MOST_PIECES:
-                pieces.clear()
-                new = segments
-            composed = self._filtered(new)
-            if len(composed) != len(new):
-                return self._filtered(segments)
-            pieces.update(zip(new, composed, strict=True))
-        return [pieces[each] for each in segments]
+    def _composed(self, line: Strip) -> list[Segment] | None:
+        """Return a line in the style of the pane, with the filters applied; None if it is too wide, or if a
+        filter joins segments. Each segment is composed and measured once: in a row whose clock has changed,
+        the other columns are the same."""
+        known = self._pieces
+        pieces = [known.get(each) or self._piece(each) for each in line]
+        missing = self._width - sum(width for _, width in pieces)
+        pieces.append(self._piece(Segment(" " * missing)))
+        return None if missing < 0 or self._joins else [piece for piece, _ in pieces]
+
+    def _piece(self, segment: Segment) -> tuple[Segment, int]:
+        found = self._pieces.get(segment)
+        if found is None:
+            if len(self._pieces) > _MOST_PIECES:
+                self._pieces.clear()
+            composed = self._filtered([segment])
+            self._joins = self._joins or len(composed) != 1
+            found = self._pieces[segment] = (*composed, segment)[0], segment.cell_length
+        return found
 
     def _filtered(self, segments: list[Segment]) -> list[Segment]:
         found = list(Segment.apply_style(segments, self._base))
@@ -205,6 +211,7 @@ class LinePainter:
         self._styles = styles
         self.forget()
         self._pieces.clear()
+        self._joins = False
         self._base, self._background, self._filters = pane.rich_style, background, filters
         self._left, right = row_frame(pane, filters)
         self._gutter, self._width = pane.styles.gutter.left, inner.width

@@ -156,26 +156,20 @@ class DrawnRow(NamedTuple):
 
 
 def times_of(line: Line, now_ms: int) -> range:
-    """Return the times from `now_ms` on at which a line looks the same. The clocks of a running session have
-    seconds. In a session that does not run, only the age changes, and at midnight the time of its end becomes
-    a day: old ones are made again with each minute, all at the same time."""
+    """Return the times from `now_ms` on at which a line looks the same. A session that runs has clocks of
+    seconds, which are made again at each tick. In one that does not run, only the age changes, and at
+    midnight the time of its end becomes a day: old ones are made again with each minute, all at once."""
     minute_ms = _MINUTE_MS - now_ms % _MINUTE_MS
     if not isinstance(line, RowLine):
         return range(now_ms, now_ms + minute_ms if isinstance(line, Heading) else sys.maxsize)
     row, status = line.row, line.row.status
-    if status.state in LIVE or row.lost_ms is not None:
-        begins = [status.since_ms, status.now_since_ms, row.lost_ms, row.began_ms]
-        unit_ms = _SECOND_MS
-    else:
-        age_ms = _HOUR_MS if row.began_ms is None else now_ms - row.began_ms
-        begins = [row.began_ms]
-        unit_ms = _SECOND_MS if age_ms < _MINUTE_MS or words.last_act(row, now_ms) else _MINUTE_MS
-        if age_ms >= _HOUR_MS and unit_ms == _MINUTE_MS:
-            return range(now_ms, now_ms + min(_HOUR_MS - age_ms % _HOUR_MS, minute_ms))
-    if words.last_act(row, now_ms):
-        begins.append(row.acts[-1].at_ms)
-    left_ms = (unit_ms - (now_ms - begin_ms) % unit_ms for begin_ms in begins if begin_ms is not None)
-    return range(now_ms, now_ms + min(left_ms, default=unit_ms))
+    if status.state in LIVE or row.lost_ms is not None or words.last_act(row, now_ms):
+        return range(now_ms, now_ms + 1)
+    age_ms = _HOUR_MS if row.began_ms is None else max(now_ms - row.began_ms, 0)
+    if age_ms >= _HOUR_MS:
+        return range(now_ms, now_ms + min(_HOUR_MS - age_ms % _HOUR_MS, minute_ms))
+    unit_ms = _SECOND_MS if age_ms < _MINUTE_MS else _MINUTE_MS
+    return range(now_ms, now_ms + unit_ms - age_ms % unit_ms)
 
 
 class KeptCells(NamedTuple):
@@ -674,7 +668,8 @@ class SessionList(RowView, HeadedView):
             and now_ms in before.times
             and (before.line, before.part, before.layout) == (line, part, layout)
         ):
-            return before._replace(line=line, is_chosen=is_chosen)
+            is_same = before.is_chosen is is_chosen  # an equal line may be kept
+            return before if is_same else before._replace(is_chosen=is_chosen)
         return DrawnRow(
             line, part, times_of(line, now_ms), is_chosen, layout, content.spans(line, part, now_ms)
         )
