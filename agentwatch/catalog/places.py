@@ -343,10 +343,8 @@ class Tree:
                 elif is_entry and (owner is not None or (is_folder and kind.below(name) is not None)):
                     self._stirred[folder] = None
 
-    @property
-    def has_notes(self) -> bool:
-        """Whether a change was noted of a file that was not read since."""
-        return bool(self._noted)
+    def may_differ(self, candidate: Candidate) -> bool:
+        return not candidate.folder.is_watched or (candidate.folder, candidate.owner) in self._noted
 
     def noted(self) -> Iterator[set[Key]]:
         """Read the files of which a change was noted."""
@@ -646,6 +644,6 @@ class Places:
         self._tree.take_notes()
         touched: set[Key] = set()
         for candidate in chain.from_iterable(map(self._candidates.of, keys)):
-            if not candidate.folder.is_watched or self._tree.has_notes:
+            if self._tree.may_differ(candidate):
                 touched |= self._tree.restat(candidate)
         return self._candidates.changes(touched)

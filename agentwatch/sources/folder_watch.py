@@ -72,6 +72,9 @@ class FolderWatch:
         self._numbers[folder] = number
         return True
 
+    def __contains__(self, folder: str) -> bool:
+        return folder in self._numbers
+
     def remove(self, folder: str) -> None:
         if (number := self._numbers.pop(folder, None)) is not None:
             del self._folders[number]

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +17,7 @@ from agentwatch.agents.copilot.reported import CopilotLocks
 from agentwatch.agents.session_entry import Key
 from agentwatch.agents.state_report import Life, State, StateReport
 from agentwatch.agents.vibe.reported import VibeLocks
+from agentwatch.sources.folder_watch import FolderWatch
 from agentwatch.sources.proc import Proc
 from tests.catalog.started_agents import started
 from tests.conftest import case
@@ -220,6 +222,43 @@ class TestCopilot:
         copilot.lock("old", os.getpid())
         assert copilot.reported() == {}
         assert copilot.reported(10.0) == live("copilot", "old", os.getpid())
+
+    @pytest.mark.parametrize("is_watched", [True, False])
+    def test_a_list_that_stays_open_watches_old_sessions(
+        self, copilot: Copilot, monkeypatch: pytest.MonkeyPatch, is_watched: bool
+    ) -> None:
+        """An old session that is resumed is found at once where the system notes it, otherwise in the next
+        full reading; also one whose folder was replaced."""
+        if not is_watched or not FolderWatch().add(str(copilot.folder)):
+            is_watched = False
+            monkeypatch.setattr(FolderWatch, "add", lambda *_: False)
+        hour_ago = time.time() - 3600
+        for name in ("old", "other"):
+            (copilot.folder / name).mkdir(exist_ok=True)
+            os.utime(copilot.folder / name, (hour_ago, hour_ago))
+        asked: list[str] = []
+        changed_ns = CopilotLocks.changed_ns
+
+        def noting(locks: CopilotLocks, path: str) -> int:
+            asked.append(Path(path).name)
+            return changed_ns(locks, path)
+
+        monkeypatch.setattr(CopilotLocks, "changed_ns", noting)
+        looks = ((0.5, True), (10.1, True), (2.0, False), (10.1, not is_watched), (60.1, True))
+        for seconds, are_read in looks:
+            with case(seconds):
+                asked.clear()
+                copilot.reported(seconds)
+                assert ("other" in asked) is are_read
+        for _ in range(2):
+            path = copilot.lock("old", os.getpid())
+            assert copilot.reported(2.0) == (live("copilot", "old", os.getpid()) if is_watched else {})
+            assert copilot.reported(10.1) == live("copilot", "old", os.getpid())
+            shutil.rmtree(path.parent)
+            assert copilot.reported(2.0) == {}
+            path.parent.mkdir()
+            os.utime(path.parent, (hour_ago, hour_ago))
+            copilot.reported(62.0)
 
     def test_sessions_are_removed(self, copilot: Copilot) -> None:
         """A session whose folder is removed is no longer in use, and neither is one whose root is."""
