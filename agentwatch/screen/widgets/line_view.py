@@ -198,6 +198,9 @@ class LineView(ScrollView, can_focus=True):
     def strip_of(self, spans: Spans) -> Strip:
         """Return a line made of pieces, each in its style."""
         style = self.line_style
+        if self.has_columns:
+            known = style.segments
+            return LightStrip([known.get(each) or style.segment(each) for each in spans if each[0]])
         return LightStrip([Segment(text, style(name)) for text, name in spans if text])
 
     def notify_style_update(self) -> None:

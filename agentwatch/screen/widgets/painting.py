@@ -21,6 +21,7 @@ from textual.widget import Widget
 
 from agentwatch.screen.terminal.compositor import FramedRow, LightStrip, row_frame, style_changes
 from agentwatch.screen.terminal.frames import component_style, is_stock
+from agentwatch.text.safe import SafeText
 
 if TYPE_CHECKING:
     from agentwatch.screen.widgets.line_view import LineView
@@ -60,7 +61,7 @@ _MOST_KEPT = 256
 """Rows in the cache before it keeps only those near the viewport; a row takes about 5 KB."""
 
 
-_MOST_PIECES = 1_024
+_MOST_PIECES = 2_048
 """The parts of lines that are kept, at most; a screen of the list has 700."""
 
 
@@ -228,6 +229,8 @@ class LineStyles:
     def __init__(self, pane: Widget) -> None:
         self._pane = pane
         self._styles: dict[str, Style] = {}
+        self.segments: dict[tuple[SafeText, str], Segment] = {}
+        """The parts of rows with columns, most of which stay when a clock moves."""
 
     def __call__(self, name: str) -> Style:
         """Return a style that has only the colours that the stylesheet sets for it."""
@@ -241,5 +244,12 @@ class LineStyles:
             self._styles[name] = style
         return style
 
+    def segment(self, span: tuple[SafeText, str]) -> Segment:
+        if len(self.segments) > _MOST_PIECES:
+            self.segments.clear()
+        found = self.segments[span] = Segment(span[0], self(span[1]))
+        return found
+
     def forget(self) -> None:
         self._styles.clear()
+        self.segments.clear()

@@ -255,11 +255,14 @@ async def test_a_part_of_a_line_is_composed_once() -> None:
                 assert text in view.render_lines(area)[1].text
                 assert {"0", "9 s", "10 s", "!"} & set(noting.texts) == expected
     # Not all parts of many lines are kept, and none of lines without columns.
-    for other, least, most in ((Table, 1, 1_044), (Words, 0, 0)):
+    for other, least, most in ((Table, 1, 2_049), (Words, 0, 0)):
         view = other()
         async with PaneApp(view).run_test(size=SIZE) as pilot:
             view.grow(3_000)
             await pilot.pause()
             for first in range(0, 3_000, 10):
                 view.painter.paint(first, 10)
-            assert least <= len(view.painter._pieces) <= most
+            spans = ([(SafeText(f"{number}"), "muted")] for number in range(3_000))
+            assert [view.strip_of(each).text for each in spans][-1] == "2999"
+            for kept in view.painter._pieces, view.line_style.segments:
+                assert least <= len(kept) <= most

@@ -188,7 +188,7 @@ class LineContent:
         self.chosen: Sequence[str] = ()
         self.has_days = False
         self._needed = NO_ROWS
-        self._measured: dict[Key, Row] = {}
+        self._measured: Sequence[Row] = ()
         self._columns: Columns | None = None
         self._kept: dict[Key, KeptCells] = {}
 
@@ -202,7 +202,7 @@ class LineContent:
 
     def choose(self, columns: Sequence[str]) -> None:
         self.chosen, self._columns = columns, None
-        self._measured = {}
+        self._measured = ()
 
     def nothing_rows(self, height: int) -> list[Spans]:
         if not self.nothing or self.width < 1:
@@ -215,13 +215,13 @@ class LineContent:
     def fit(self, width: int) -> None:
         if width != self.width:
             self.width, self._needed, self._columns = width, NO_ROWS, None
-            self._measured = {}
+            self._measured = ()
 
     def measure(self, rows: Sequence[Row], now_ms: int) -> None:
-        measured = self._measured
-        new = [row for row in rows if measured.get(row.key) is not row]
-        needed = grown(self._needed, new, now_ms, self.chosen)
-        self._measured = {row.key: row for row in rows}
+        came = {*map(id, rows)}.difference(map(id, self._measured))
+        new = [row for row in rows if id(row) in came] if came else []
+        needed = grown(self._needed, new, now_ms, self.chosen) if new else self._needed
+        self._measured = rows
         if needed != self._needed:
             self._needed, self._columns = needed, None
         if "cost" in self.chosen and any(row.uses for row in new):
@@ -354,7 +354,7 @@ class SessionList(RowView, HeadedView):
         """The identity of the line that was selected before the user searched and filtered. It is selected
         again whenever the list has it, unless the user selects another one."""
         self._marked: set[Key] = set()
-        self._viewed: frozenset[Key] = frozenset()
+        self.in_view: frozenset[Key] = frozenset()
         self._heading_drawn: Line | None = None
         self._drawn: dict[int, DrawnRow] = {}
         self._is_settled = False
@@ -369,16 +369,13 @@ class SessionList(RowView, HeadedView):
     def marked(self) -> list[Row]:
         return [row for key, row in self._listing.rows.items() if key in self._marked] if self._marked else []
 
-    @property
-    def in_view(self) -> frozenset[Key]:
+    def _tell_view(self) -> None:
         rows, top = self._rows, self.scroll_offset.y
         bottom = min(top + self.scrollable_content_region.height, len(rows))
         lines = (rows.lines[rows.at(y)[0]] for y in range(top, bottom))
-        return frozenset(line.row.key for line in lines if isinstance(line, RowLine))
-
-    def _tell_view(self) -> None:
-        if (viewed := self.in_view) != self._viewed:
-            self._viewed = viewed
+        viewed = frozenset(line.row.key for line in lines if isinstance(line, RowLine))
+        if viewed != self.in_view:
+            self.in_view = viewed
             self.post_message(Viewed())
 
     def show(self, listing: Listing, now_ms: int, nothing: SafeText, *, is_settled: bool = True) -> None:
@@ -682,10 +679,13 @@ class SessionList(RowView, HeadedView):
         if len(self._drawn) > _MOST_DRAWN:
             self._drawn.clear()
         changed = []
+        rows, now_ms, cursor, layout = self._rows, self._now_ms, self.cursor, self._content.layout
         for y in range(top, top + self.scrollable_content_region.height):
             before = self._drawn.get(y)
-            if is_tick and before is not None and self._now_ms in before.times:
-                continue
+            if before is not None and now_ms in before.times:
+                is_same = rows.is_wide and y < len(rows) and before.line is rows.lines[y]
+                if is_tick or (is_same and (before.is_chosen, before.layout) == (y == cursor, layout)):
+                    continue
             if y < count:
                 shown = self._drawn[y] = self._row_content(y)
                 if before is None or (shown.spans, shown.is_chosen) != (before.spans, before.is_chosen):
