@@ -17,7 +17,7 @@ from agentwatch.text.safe import SafeText
 _REST_SECONDS = 0.05
 _SLICE_SECONDS = 0.03
 """The duration of a slice, and so the longest time that a key waits meanwhile. Each slice draws a frame."""
-_TYPING_SLICE_SECONDS = 0.015
+_TYPING_SLICE_SECONDS = 0.012
 _WAIT_SECONDS = 0.01
 """The time between two looks for lines that a process decodes, once all others are laid out."""
 _TYPING_SECONDS = 1.0
