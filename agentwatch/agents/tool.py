@@ -1,7 +1,5 @@
 """A tool of an agent: how its calls are described, the events of a call, and to-do lists; whole texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple, TypeVar

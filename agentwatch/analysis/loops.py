@@ -1,7 +1,5 @@
 """Detects loops: calls that are repeated with the same arguments."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Payloads are in the recording. The raw bytes of a line are searched first, at a 
 line that may contain the query is decoded; then the text that the detail pane shows of it is searched.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections import deque

@@ -1,7 +1,5 @@
 """The counts of a session at a moment, and their difference to its later counts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

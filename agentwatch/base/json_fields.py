@@ -3,8 +3,6 @@ limit of each field bounds what is written, and what is read, which another prog
 anything.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Checkpoints: what a feed had read and applied at some lines of its recording, to continue from there."""
 
-from __future__ import annotations
-
 import pickle
 import sys
 from array import array

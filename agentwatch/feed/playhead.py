@@ -1,7 +1,5 @@
 """The playhead: the moment of the session that is shown, and the pace at which recorded time passes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from math import ceil

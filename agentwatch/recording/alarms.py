@@ -4,8 +4,6 @@
 are only appended. An agent may write in the same folder, so the file is read as foreign data.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from itertools import islice

@@ -5,8 +5,6 @@ The file `STEM.bookmarks.json` is one JSON object:
 same folder, so the file is read as foreign data. It is replaced as a whole.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from bisect import bisect_right

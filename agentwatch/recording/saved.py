@@ -1,7 +1,5 @@
 """Opens a saved recording, which is either complete or still being written by another process."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading

@@ -6,8 +6,6 @@ Not every file system has such locks. If `run` has started the agent, its proces
 too. Only the growth of a pipe without a lock is known.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

@@ -2,8 +2,6 @@
 settings and `docs/reference/keys.md`. It is beside the four layers and imports none of them, because the
 settings are checked before a screen is imported."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

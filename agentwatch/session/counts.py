@@ -1,7 +1,5 @@
 """Counts of a session: its lines by how they were decoded, and its tokens."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The usage limits that an agent has reported: how full they are, and whether one refuses requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

@@ -1,8 +1,6 @@
 """The rules of turns, questions and calls, which a session and the digest of a list both follow: the two
 keep different data, a session all of a recording, a digest 2 KB of a file's head and tail."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import NamedTuple, Protocol, TypeVar
 

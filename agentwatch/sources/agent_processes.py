@@ -2,8 +2,6 @@
 that outlived it, for which /proc is needed.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -3,8 +3,6 @@ October 2026. The documentation page omits these facts: thinking events occur; i
 of text occurs twice; the key of a tool call may have siblings; a call may complete without a start; ids may
 contain a newline; numbers may be strings."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import NamedTuple
 

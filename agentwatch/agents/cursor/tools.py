@@ -1,8 +1,6 @@
 """Cursor's tools. The fields come from real captures or, where none contains the tool, from the
 documentation of the CLI's output format."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

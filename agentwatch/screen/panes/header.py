@@ -1,7 +1,5 @@
 """The two lines at the top: the run with its counts, and what the agent does; and the to-do list below."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Textual's footer is empty while the terminal does not have the focus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple

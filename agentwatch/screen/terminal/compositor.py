@@ -6,8 +6,6 @@ a frame. The compositor is private (`textual._compositor`) and has no public hoo
 it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain, groupby, pairwise
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """How a line of a detail fits into a width: folded into several rows, or cut to the part that is in view."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

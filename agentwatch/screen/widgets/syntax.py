@@ -1,7 +1,5 @@
 """Syntax highlighting, computed for the visible lines and a few around them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase

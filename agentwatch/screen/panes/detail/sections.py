@@ -1,7 +1,5 @@
 """Sections of a detail: lines that are fitted to a width immediately, and styled only when they are drawn."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
