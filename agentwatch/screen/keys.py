@@ -230,10 +230,6 @@ def bindings(place: str) -> list[BindingType]:
 
 _MODIFIERS = frozenset(("ctrl", "shift", "alt", "meta", "super", "hyper"))
 _SHOWN_COLUMNS = 40
-_ASCII_NAMES = frozenset(
-    unicodedata.name(chr(code)).lower().replace("-", "_").replace(" ", "_") for code in range(33, 127)
-)
-"""Textual's names of the ASCII keys: `less_than_sign`, whose Unicode name has a hyphen."""
 _NAMED_KEYS = frozenset(("enter", "backspace", "delete"))
 """Keys shown by name; Textual has signs for them that few people know."""
 
@@ -298,7 +294,8 @@ def _can_be_pressed(key: str) -> bool:
         return False
     if name in {*Keys, *KEY_NAME_REPLACEMENTS.values()} or (len(name) == 1 and name.isprintable()):
         return True
-    if name in _ASCII_NAMES:
+    ascii_names = (unicodedata.name(chr(code)).lower() for code in range(33, 127))
+    if name in (each.replace("-", "_").replace(" ", "_") for each in ascii_names):  # `less_than_sign`
         return True
     try:
         return name.islower() and bool(unicodedata.lookup(name.replace("_", " ")))

@@ -91,7 +91,7 @@ async def test_a_pane_without_the_focus_is_styled_once(
     monkeypatch.setattr(Stylesheet, "apply", counted)
     async with opened(recording(init() + prompt("go")), (160, 50)) as stage:
         await stage.settled()
-        assert {styled[name] for name in ("header", "status", "calls", "detail", "stderr", "keys")} == {1}
+        assert {styled[name] for name in ("header", "status", "calls", "detail", "keys")} == {1}
         assert styled["transcript"] == 2
 
 

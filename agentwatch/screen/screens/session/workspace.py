@@ -65,7 +65,8 @@ class Workspace(Vertical):
             with Vertical(id="side"):
                 yield self.panes.calls
                 yield self.panes.detail
-        yield self.panes.stderr
+        if self.has_class("-stderr"):
+            yield self.panes.stderr
         yield self.find_bar
         yield self.filter_bar
 
@@ -220,6 +221,8 @@ class Workspace(Vertical):
     def _show_stderr(self, wanted: bool) -> None:
         self._wants_stderr = wanted
         shown = wanted and self.panes.stderr.line_count() > 0
+        if shown and self.is_attached and not self.panes.stderr.is_attached:
+            self.mount(self.panes.stderr, before=self.find_bar)
         self.panes.names = NAMES if shown else NAMES[:-1]
         self.set_class(shown, "-stderr")
 
