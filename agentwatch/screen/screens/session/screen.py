@@ -257,7 +257,7 @@ class WatchScreen(MainScreen):
         is_streaming = is_live and applied > 0
         if applied or self._calls_wait or feed.is_over != self._was_over:
             if feed.is_over and not self._was_over and loading is None:
-                self.run_worker(self._source.finish, thread=True)
+                self.call_after_refresh(self.run_worker, self._source.finish, thread=True)
                 if self._source.ended_by is not None:
                     self.post_message(self.FileReplaced())
             self._was_over = feed.is_over
