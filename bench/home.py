@@ -171,7 +171,9 @@ def main() -> None:
         with Terminal(AGENTWATCH, size=_SIZE) as terminal:
             terminal.wait_for(rb"part 0\b")
             terminal.settle(2.0, seconds=10)
-            _measure(f"{sessions:,} sessions, none live", terminal, seconds)
+            _measure(f"{sessions:,} sessions, none live, the age of one in seconds", terminal, seconds)
+            terminal.read_for(2 * seconds)  # from its second minute on, it moves once a minute
+            _measure(f"{sessions:,} sessions, none live, no age moves each second", terminal, seconds)
             terminal.press(b"q")
         with live(machine, count) as paths, Terminal(AGENTWATCH, size=_SIZE) as terminal:
             terminal.wait_for(rb"working")
