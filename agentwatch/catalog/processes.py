@@ -494,8 +494,8 @@ class Processes:
         return State.YOUR_TURN if state is None and title and agent.has_title else state
 
     def _read_stats(self, now: float, reporting: Mapping[int, bool]) -> None:
-        """List the processes if one may have begun: a list of 430 takes 0.7 ms. Every 10 s, all are listed in
-        any case. If one is new then, although the last to begin is said to be the same, that is not true."""
+        """List the processes if one may have begun, and every 10 s in any case. A list of 430 takes 0.7 ms.
+        If it has a new process although /proc says that none has begun, /proc is not asked for that again."""
         stats, agents = self._stats, self._agents
         is_full = not 0 <= self._full_due - now <= _FULL_SECONDS
         if is_full:

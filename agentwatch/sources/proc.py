@@ -116,8 +116,8 @@ class Proc:
         return True
 
     def ends(self) -> "ProcessEnds | None":
-        """Return what tells which processes have ended; None if this is not the /proc of the system, or if
-        Python has no `pidfd_open`."""
+        """Return an object that tells which processes have ended. It is None for another folder than the
+        /proc of the system, without `pidfd_open`, and while too many files are open."""
         if self._root == os.fspath(ROOT) and hasattr(os, "pidfd_open"):
             with suppress(OSError):  # too many files are open
                 return ProcessEnds()

@@ -106,7 +106,7 @@ class ClaudeRecords:
         """Whether the process of each record runs, by the path of the record."""
         self._stated: dict[Key, StateReport] = {}
         self._asked: dict[str, int] = {}
-        """The processes that are polled, by the paths of their records: no descriptor tells their end."""
+        """The processes whose end no descriptor tells, by the paths of their records. They are polled."""
         self._starts_due = self._list_due = 0.0
         self._looks_left = _LOOKS_BEFORE_WATCH
         self._watch: FolderWatch | None = None

@@ -330,7 +330,7 @@ class PlanView(Static):
 
     def sync(self) -> None:
         plan, width = self._session.plan, self.app.size.width
-        if (plan, width) == self._drawn or not (plan or self._drawn[0]):
+        if (plan, width) == self._drawn or not (plan or self._drawn[0]):  # an empty update is a layout too
             return
         self._drawn = plan, width
         self.set_class(bool(plan), "-shown")

@@ -181,8 +181,7 @@ def draw_now(screen: Screen[Any]) -> None:
     """Draw the widgets that have asked for it, without the messages by which Textual passes this on. Each
     widget sends one to the screen, and the screen resumes a timer, which makes up a tenth of a frame. With
     these messages, a third of the frames were late on a busy machine: the next one was due before they were
-    drawn. There is no public way to do so: `_repaint_required` is what a widget sets before it sends the
-    message."""
+    drawn. Textual has no public way. A widget sets `_repaint_required` before it sends the message."""
     for widget in screen._compositor.visible_widgets:  # noqa: SLF001 - see the docstring
         if widget._repaint_required:  # noqa: SLF001
             widget._repaint_required = False  # noqa: SLF001

@@ -192,7 +192,8 @@ class LinePainter:
                 self._pieces.clear()
             composed = self._filtered([segment])
             self._joins = self._joins or len(composed) != 1
-            found = self._pieces[segment] = (*composed, segment)[0], segment.cell_length
+            piece = composed[0] if composed else segment
+            found = self._pieces[segment] = piece, segment.cell_length
         return found
 
     def _filtered(self, segments: list[Segment]) -> list[Segment]:

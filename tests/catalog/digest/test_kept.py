@@ -26,8 +26,8 @@ Rows = dict[Key, Row]
 
 
 class Listed:
-    """A machine of which every list keeps what it has read, and the sessions that the last one has read. The
-    process of the test is the only one that it has."""
+    """A machine whose lists keep what they read. It notes which sessions the last list has read. Its only
+    process is that of the test."""
 
     def __init__(self, fake: FakeMachine, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fake, self.read, self.at_ms = fake, set[Key](), now_ms()

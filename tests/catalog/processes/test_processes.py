@@ -296,8 +296,8 @@ class Listed(Proc):
 
 
 def test_processes_are_listed_if_one_has_begun(tmp_path: Path) -> None:
-    """They are listed as soon as another one is the last to begin, and every 10 s. A last one that is not
-    told, or that stays the same although others begin, has them listed each time."""
+    """They are listed as soon as another one is the last to begin, and every 10 s. They are listed each time
+    if the last one is not told, or if it stays the same although others begin."""
     proc, now = Listed(), time.time()
     processes = Processes(proc=proc)
     processes.refresh(now)

@@ -188,7 +188,7 @@ class WatchScreen(MainScreen):
         self._header, self._status = HeaderLine(self._source, self._keys["live"][0]), StatusLine()
         self._hints = self._hints_of(lambda: self.workspace.pane)
         self._time_bar: TimeBar | None = None
-        """The bar from the first time on that it is shown."""
+        """The time bar; None before it is first shown."""
         self.reach = workspace.find_bar.reach = Reach(
             self._moment, workspace.show_now, self.frame_scheduler.at_once
         )
@@ -200,7 +200,7 @@ class WatchScreen(MainScreen):
             yield self._happened
         yield self.workspace
         if self._shows_bar:
-            yield self._made_bar()
+            yield self._make_bar()
         yield self._hints
 
     def on_mount(self) -> None:
@@ -526,11 +526,12 @@ class WatchScreen(MainScreen):
         # A bar that is hidden while it has the mouse never returns it.
         is_shown = self._shows_bar or not moment.is_live or (bar is not None and bar.is_dragged)
         if is_shown and bar is None:
-            bar = self._made_bar()
+            bar = self._make_bar()
             self.mount(bar, before=self._hints)
-        if bar is not None:
-            bar.display = is_shown
-        if bar is not None and is_shown:
+        if bar is None:
+            return
+        bar.display = is_shown
+        if is_shown:
             from agentwatch.screen.panes.time_bar import playhead_words
 
             marked.update_failures(self.workspace.panes.calls.newest)
@@ -549,7 +550,7 @@ class WatchScreen(MainScreen):
                 failures=marked.failures,
             )
 
-    def _made_bar(self) -> TimeBar:
+    def _make_bar(self) -> TimeBar:
         from agentwatch.screen.panes.time_bar import TimeBar
 
         self.app.read_styles("time_bar")
