@@ -145,7 +145,7 @@ def test_nothing_acts_on_a_terminal(tmp_path: Path) -> None:
     ]
     path = tmp_path / "case.ndjson"
     path.write_bytes(init() + b"".join(calls) + result("".join(texts)))
-    with watched(str(path), size=(160, 500)) as viewer:
+    with watched(str(path)) as viewer:
         viewer.wait_for("recording not whole")
         viewer.press("2")
         viewer.see("g3", marks_of("x", groups[0]))
